@@ -19,15 +19,17 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.index import Index, Refreshed
 from crucible.vault.index.query import (
     COST,
-    PRICED,
+    SESSIONS,
     STATUSES,
+    UNPRICED,
+    Columns,
     SessionQuery,
     check_column,
     named_column,
     parse_condition,
     unreadable_rows,
 )
-from crucible.vault.index.schema import TABLES, Row, View, path_of_cell
+from crucible.vault.index.schema import Row, View, path_of_cell
 
 Answer = TypeVar("Answer")
 
@@ -128,27 +130,27 @@ order_options = with_options(_ORDER)
 """`--sort` and `--limit`."""
 
 
-def query_from(options: Mapping[str, Any], table: str = "sessions") -> SessionQuery:
+def query_from(options: Mapping[str, Any], columns: Columns = SESSIONS) -> SessionQuery:
     """Build the query from a command's options; missing options do not filter.
 
-    Raises `UsageError` for an invalid condition, or a column that `table` does not have.
+    Raises `UsageError` for an invalid condition, or one on another column.
     """
     now = local_now()
     known = {name: options[name] for name in SessionQuery._fields if options.get(name) is not None}
-    known["where"] = tuple(parse_condition(text, now, table) for text in options.get("where", ()))
+    known["where"] = tuple(parse_condition(text, now, columns) for text in options.get("where", ()))
     if options.get("sort") is not None:
-        column = check_column(options["sort"].removeprefix("-"), table)
+        column = check_column(options["sort"].removeprefix("-"), columns)
         column = COST if column == "cost" else column
         known["sort"] = f"-{column}" if options["sort"].startswith("-") else column
     return SessionQuery(**known)
 
 
-def named_columns(options: Mapping[str, Any], table: str = "sessions") -> list[str]:
+def named_columns(options: Mapping[str, Any], columns: Columns = SESSIONS) -> list[str]:
     """Return the columns named by `--sort` and `--where`, which the table should show."""
     sort = [options["sort"].removeprefix("-").lower()] if options.get("sort") else []
-    return [*sort, *(named_column(text, table) for text in options.get("where", ()))]
+    return [*sort, *(named_column(text, columns) for text in options.get("where", ()))]
 
 
-def columns_of(table: str) -> str:
+def columns_of(columns: Columns) -> str:
     """Return the columns that `--where` and `--sort` accept, for help texts."""
-    return ", ".join([*TABLES["sessions"], "cost"] if table == PRICED else TABLES[table])
+    return ", ".join(name for name in columns.names if name not in (COST, UNPRICED))

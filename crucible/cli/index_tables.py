@@ -19,10 +19,10 @@ from crucible.cli.index_access import (
 from crucible.cli.options import Door, format_option
 from crucible.cli.output import PROBLEMS_FOUND, write
 from crucible.cli.table_output import write_index_rows
-from crucible.vault.index.query import find_row, select_rows, unreadable_rows
+from crucible.vault.index.query import Columns, find_row, select_rows, unreadable_rows
 from crucible.vault.index.schema import TABLES, Row, View
 
-_COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(table)}" for table in TABLES)
+_COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(Columns(table, TABLES[table]))}" for table in TABLES)
 
 
 @click.command("show", epilog=f"{_COLUMNS}\n\nSee docs/session-index.md for their meaning.")
@@ -47,7 +47,7 @@ def show_table(door: Door, /, *, table: str, session: str | None, format_: str, 
       cru index show callouts --where 'kind = error' --since 30d --format json
       cru index show links --session 2026-11-21-add
     """
-    query = query_from(options, table)
+    query = query_from(options, Columns(table, TABLES[table]))
 
     def question(view: View) -> list[Row]:
         return select_rows(view, table, query, None if session is None else find_row(view, session))

@@ -22,6 +22,7 @@ from crucible.cli.table_output import aligned, broadest
 from crucible.core.errors import UsageError
 from crucible.core.text import short_duration
 from crucible.vault.index.cost_report import GROUPINGS as COST_GROUPINGS
+from crucible.vault.index.query import SESSIONS
 from crucible.vault.index.stats import GROUPINGS, Stats, aggregate
 
 _GAP = "  "
@@ -184,7 +185,7 @@ _LOOKS: Mapping[str, _Looks] = {
 }
 
 
-@click.command(epilog=f"Columns for --where: {columns_of('sessions')}")
+@click.command(epilog=f"Columns for --where: {columns_of(SESSIONS)}")
 @click.option(
     "--by",
     type=click.Choice([*GROUPINGS, *(name for name in COST_GROUPINGS if name not in GROUPINGS)]),

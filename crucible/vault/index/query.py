@@ -51,13 +51,18 @@ COLUMNS = (
 """Columns of `session list` as JSON and TOON, in this order.  The table's other columns are for filters."""
 
 COST, UNPRICED = "cost_usd_micros", "unpriced_models"
-PRICED = "sessions with their cost"
-"""The name of the table `sessions` with the columns of `vault.index.costs`, for `check_column` and conditions.
 
-`cost` is `cost_usd_micros` in dollars.
-"""
 
-_COLUMNS_OF = {**TABLES, PRICED: (*TABLES["sessions"], "cost", COST, UNPRICED)}
+class Columns(NamedTuple):
+    """The columns that conditions and orders may name, and the table that they belong to."""
+
+    table: str
+    names: Sequence[str]
+
+
+SESSIONS = Columns("sessions", TABLES["sessions"])
+PRICED = Columns("sessions", (*TABLES["sessions"], "cost", COST, UNPRICED))
+"""The sessions with the columns that `vault.index.costs` adds.  `cost` is `cost_usd_micros` in dollars."""
 
 STATUSES = ("active", "paused", "completed", "failed")
 """The values of `session.Status`, which is slow to import."""
@@ -90,7 +95,7 @@ class SessionQuery(NamedTuple):
 
 def select(view: View, query: SessionQuery) -> list[Row]:
     """Return the matching rows of `sessions`; sessions with the same start are ordered by id."""
-    return _in_order(matching(view, query), "sessions", query)
+    return _in_order(matching(view, query), SESSIONS, query)
 
 
 def matching(view: View, query: SessionQuery) -> Iterator[Row]:
@@ -113,7 +118,8 @@ def select_rows(view: View, table: str, query: SessionQuery, session: Row | None
         paths = {row["path"] for row in matching(view, spanned)}
         checks.append(lambda row: row["path"] in paths)
     rows = view.rows(table, shards)
-    return _in_order(filter(lambda row: all(check(row) for check in checks), rows), table, query)
+    columns = Columns(table, TABLES[table])
+    return _in_order(filter(lambda row: all(check(row) for check in checks), rows), columns, query)
 
 
 def find_row(view: View, ref: str) -> Row:
@@ -142,33 +148,30 @@ def unreadable_rows(view: View) -> list[Row]:
     return [row for row in view.rows("sessions", shards) if row["unreadable"] is not None]
 
 
-def check_column(name: str, table: str = "sessions") -> str:
+def check_column(name: str, columns: Columns = SESSIONS) -> str:
     """Return the name of the column, given in any case; otherwise `UsageError` with similar names and a list of all."""
-    columns = _COLUMNS_OF[table]
-    if name.lower() in columns:
+    if name.lower() in columns.names:
         return name.lower()
     import difflib  # noqa: PLC0415  only needed for a mistake
 
-    near = difflib.get_close_matches(name.lower(), columns)
+    near = difflib.get_close_matches(name.lower(), columns.names)
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise UsageError(
-        f"{table.partition(' ')[0]}: no column {name!r}{meant}", f"available columns: {', '.join(columns)}"
-    )
+    raise UsageError(f"{columns.table}: no column {name!r}{meant}", f"available columns: {', '.join(columns.names)}")
 
 
-def _in_order(rows: Iterable[Row], table: str, query: SessionQuery) -> list[Row]:
+def _in_order(rows: Iterable[Row], columns: Columns, query: SessionQuery) -> list[Row]:
     """Sort and limit rows.  Without `sort`, at most `limit` rows are read."""
     return list(
         islice(
-            _sorted(rows, table, query.sort) if query.sort else rows,
+            _sorted(rows, columns, query.sort) if query.sort else rows,
             None if query.limit is None else min(query.limit, sys.maxsize),
         )
     )
 
 
-def _sorted(rows: Iterable[Row], table: str, sort: str) -> list[Row]:
+def _sorted(rows: Iterable[Row], columns: Columns, sort: str) -> list[Row]:
     column = sort.removeprefix("-")
-    column = column if column == COST else check_column(column, table)
+    column = column if column == COST else check_column(column, columns)
     known: list[Row] = []
     unknown: list[Row] = []
     for row in rows:
@@ -277,7 +280,7 @@ _NUMBER = r"[+-]?[0-9]{1,18}(_[0-9]{1,18}){0,6}(\.[0-9]{1,18})?"
 _ONE_EACH = "give each condition its own --where; quote a value that contains = < > or ~"
 
 
-def parse_condition(text: str, now: datetime, table: str = "sessions") -> Check:
+def parse_condition(text: str, now: datetime, columns: Columns = SESSIONS) -> Check:
     """Parse `COLUMN OPERATOR VALUE` into a check of a row.  A value that contains any of `=<>~` must be quoted.
 
     Raises `UsageError` for invalid conditions, unknown columns, and values that do not fit the column.
@@ -286,7 +289,7 @@ def parse_condition(text: str, now: datetime, table: str = "sessions") -> Check:
     list, `=` means that the list contains the item, and `~` that an item contains the text.  Dates cover the entire
     day: `started <= 2026-11-21` includes the last second of that day.
     """
-    column, sign, value = _parts(text, table)
+    column, sign, value = _parts(text, columns)
     if value is None:
         return _null_check(column, sign, text)
     if column in NUMBERS:
@@ -298,19 +301,19 @@ def parse_condition(text: str, now: datetime, table: str = "sessions") -> Check:
     return _text_check(column, sign, cell_of_path(value) if column == "path" else value)
 
 
-def named_column(text: str, table: str = "sessions") -> str:
+def named_column(text: str, columns: Columns = SESSIONS) -> str:
     """Return the column that a condition refers to."""
-    return _parts(text, table)[0]
+    return _parts(text, columns)[0]
 
 
-def _parts(text: str, table: str) -> tuple[str, str, str | None]:
+def _parts(text: str, columns: Columns) -> tuple[str, str, str | None]:
     """Return column, operator and value; the value is None for a bare `null`."""
     found = re.fullmatch(_CONDITION, text, re.DOTALL)
     if not found:
         raise UsageError(
             f"{text!r} is not a condition", "write COLUMN OPERATOR VALUE; operators are = != < <= > >= ~ !~"
         )
-    column, sign = check_column(found[1], table), "=" if found[2] == "==" else found[2]
+    column, sign = check_column(found[1], columns), "=" if found[2] == "==" else found[2]
     return column, sign, _value(found[3].strip(), text)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError
 from crucible.vault.index.query import (
+    Columns,
     SessionQuery,
     check_column,
     find_row,
@@ -188,7 +189,7 @@ def test_an_unknown_column_is_named_with_the_near_ones() -> None:
     with pytest.raises(UsageError, match="no column 'zzz'") as caught:
         select(Shelf(DATED).view, SessionQuery(sort="-zzz"))
     assert "tokens" in caught.value.hint
-    assert check_column("Kind", "callouts") == "kind"
+    assert check_column("Kind", Columns("callouts", TABLES["callouts"])) == "kind"
 
 
 def test_a_limit_reads_no_shard_beyond_the_last_row() -> None:

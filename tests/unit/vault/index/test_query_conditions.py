@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import UsageError
-from crucible.vault.index.query import named_column, parse_condition
+from crucible.vault.index.query import Columns, named_column, parse_condition
 from crucible.vault.index.schema import TABLES, Row, join_list
 from crucible.vault.index.time_filters import utc
 from tests.cases import for_each
@@ -154,13 +154,13 @@ def test_an_unknown_column_is_answered_with_the_near_ones_and_all_of_the_table()
         parse_condition("token_used > 5", NOW)
     assert all(column in caught.value.hint for column in TABLES["sessions"])
     with pytest.raises(UsageError, match="links: no column 'status'") as caught:
-        parse_condition("status = failed", NOW, "links")
+        parse_condition("status = failed", NOW, Columns("links", TABLES["links"]))
     assert "target" in caught.value.hint
 
 
 def test_the_column_of_a_condition_is_named_as_the_table_has_it() -> None:
     assert named_column("Tokens > 5") == "tokens"
-    assert named_column("kind = error", "callouts") == "kind"
+    assert named_column("kind = error", Columns("callouts", TABLES["callouts"])) == "kind"
 
 
 SIGNS = {
