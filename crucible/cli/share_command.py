@@ -23,8 +23,8 @@ from crucible.core.prices.price_list import load_prices
 from crucible.core.secrets.redaction import redact_of
 from crucible.vault.notes.vault import Vault
 from crucible.web.session_entries import Level
-from crucible.web.share_redaction import Person, ShareRedaction, private_names
-from crucible.web.shared_session import Shared, shared_html, shared_markdown, shared_session
+from crucible.web.share_redaction import Person, ShareRedaction
+from crucible.web.shared_session import Contents, Shared, contents_of, shared_html, shared_markdown, shared_session
 from crucible.web.trajectory import trajectory_of
 from crucible.web.web_vault import WebSettings, WebVault
 
@@ -36,7 +36,9 @@ _EXAMPLES = 4
 @click.argument("session", cls=PickedId, kind="session", metavar="[ID]", type=SESSION)
 @click.option("--format", "format_", type=click.Choice([*_SUFFIXES]), default="html", show_default=True, help="Format.")
 @click.option("--level", type=one_of(Level), default="full", show_default=True, help="How much to include.")
-@click.option("-o", "--output", metavar="FILE", help="File to write; default: the session's id in this folder.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="File to write; default: the session's id, here or beside the vault."
+)
 @yes_option("Do not ask, not even before a file is replaced.")
 @click.pass_obj
 def share(door: Door, session: str, format_: str, level: str, output: str | None, *, yes: bool) -> int:
@@ -61,10 +63,10 @@ def share(door: Door, session: str, format_: str, level: str, output: str | None
     note, web, person = load_note(vault, session), open_pages(vault), sharing_person(vault)
     redaction = ShareRedaction(redact_of(vault.settings.secrets), person)
     shared = shared_session(web, note.session, chosen, redaction)
-    target = _target(vault, output or f"{shared.session.id}{_SUFFIXES[format_]}")
+    target = _target(vault, output, f"{shared.whole.session.id}{_SUFFIXES[format_]}")
     text = _text(shared, format_, web)
     _show(shared, redaction.counts)
-    say_private(private_names(text, person))
+    say_private(redaction.private)
     if not confirmed(f"Write {target.name}?", yes=yes):
         return 1
     return _write(target, text.encode("utf-8", "replace"), yes=yes)
@@ -87,26 +89,45 @@ def _text(shared: Shared, format_: str, web: WebVault) -> str:
     return shared_html(shared, web) if format_ == "html" else shared_markdown(shared)
 
 
-def _target(vault: Vault, output: str) -> Path:
-    target = Path(absolute_path(output))
-    if target.resolve().is_relative_to(vault.root.resolve()):
-        raise UsageError(f"{target}: in the vault, which sharing does not change", "choose a file with --output")
+def _target(vault: Vault, output: str | None, name: str) -> Path:
+    """Return the file to write: in this folder or, in the vault, in the folder that has the vault."""
+    if output is not None:
+        return outside(vault, Path(absolute_path(output)))
+    here = Path(absolute_path(name))
+    return vault.root.parent / name if is_in(vault, here) else here
+
+
+def outside(vault: Vault, target: Path) -> Path:
+    """Return a place to write to.  Raises `UsageError` for one in the vault."""
+    if is_in(vault, target):
+        raise UsageError(f"{target}: in the vault, which sharing does not change", "choose a place outside the vault")
     return target
+
+
+def is_in(vault: Vault, target: Path) -> bool:
+    """Return whether a place is in the vault."""
+    return Path(os.path.realpath(target)).is_relative_to(vault.root)
 
 
 def _show(shared: Shared, counts: Counter[str]) -> None:
     """Say what is in the file, and what was redacted again."""
-    parts, session = shared.contents, shared.session
+    parts, session = contents_of(shared.whole), shared.whole.session
     write(f"{clean_line(session.id)}  {clean_line(session.title)}")
     has = (
         counted(parts.phases, "phase"),
         counted(parts.prompts, "prompt"),
         counted(parts.calls, "call"),
         counted(parts.outputs, "output"),
-        counted(parts.subagents, "subagent"),
+        _subagents(parts),
     )
     write(f"  level {shared.level}: {', '.join(has)}")
     say_redactions(counts)
+
+
+def _subagents(parts: Contents) -> str:
+    """Say how many subagents are in the file, and how many there are if some are missing."""
+    missing = f" of {parts.listed}" if 0 < parts.subagents < parts.listed else ""
+    return f"{parts.subagents}{missing} subagent{'' if (parts.listed if missing else parts.subagents) == 1 else 's'}"
 
 
 def say_redactions(counts: Counter[str]) -> None:
@@ -145,5 +166,5 @@ def _write(target: Path, data: bytes, *, yes: bool) -> int:
             write_atomic(target, data)
         else:
             create_exclusive(target, data)
-    write(f"written  {clean_line(str(target))}")
+    write(f"{'replaced' if exists else 'written'}  {clean_line(str(target))}")
     return 0

@@ -11,14 +11,15 @@ from importlib.util import find_spec
 import click
 
 from crucible.cli.environment import user_settings
-from crucible.cli.options import Door, flag, local_now, user_zone
+from crucible.cli.options import Door, flag, one_of, yes_option
 from crucible.cli.output import say, write
+from crucible.cli.share_command import open_pages
 from crucible.cli.vault_access import open_vault
+from crucible.cli.web_export import export_site
 from crucible.core.errors import CrucibleError
 from crucible.core.extras import install_command
-from crucible.core.prices.price_list import load_prices
 from crucible.web.live_changes import LiveChanges
-from crucible.web.web_vault import WebSettings, WebVault
+from crucible.web.session_entries import Level
 
 _HOST = "127.0.0.1"
 
@@ -26,8 +27,11 @@ _HOST = "127.0.0.1"
 @click.command
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port to use; 0 finds a free one.")
 @flag("--no-open", "Only print the address; do not open the browser.", "no_open")
+@click.option("--export", metavar="DIR", help="Write a static site to a folder instead, redacted as by `cru share`.")
+@click.option("--level", type=one_of(Level), default="full", show_default=True, help="How much to export.")
+@yes_option("Export without asking.")
 @click.pass_obj
-def web(door: Door, port: int, *, no_open: bool) -> None:
+def web(door: Door, port: int, export: str | None, level: str, *, no_open: bool, yes: bool) -> int:
     """Show the vault in your browser: sessions, inbox, workflows, knowledge.
 
     \b
@@ -36,15 +40,24 @@ def web(door: Door, port: int, *, no_open: bool) -> None:
     - The page of a running session updates by itself.
     - Ctrl-C stops it.
 
+    With --export, all sessions, workflows, cases, knowledge and histories
+    become pages with a search, for a team. They open from a folder or from
+    any web server. Secrets and personal data are redacted again, and you see
+    what is in the site before it is written. A second export to the same
+    folder writes what changed, and removes the pages of deleted notes.
+
     \b
       cru web
       cru web --port 8123 --no-open
+      cru web --export ~/team-site --level talk
     """
+    if export is not None:
+        return export_site(door, export, Level(level), yes=yes)
     _check_library()
     from crucible.web.web_server import build_app, new_token, serve  # noqa: PLC0415  an optional dependency
 
     vault, user = open_vault(door, looks=False), user_settings()
-    pages = WebVault(vault, WebSettings(user_zone(), local_now, load_prices(user.prices)))
+    pages = open_pages(vault)
     live = LiveChanges(vault.root, vault.settings, user, pages.forget_links)
     with _listen(port) as listener:
         port, token = listener.getsockname()[1], new_token()
@@ -58,6 +71,7 @@ def web(door: Door, port: int, *, no_open: bool) -> None:
             serve(build_app(pages, live, token, port), listener, live)
         except KeyboardInterrupt:
             say("stopped")
+    return 0
 
 
 def _check_library() -> None:

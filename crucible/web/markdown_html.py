@@ -31,6 +31,9 @@ from crucible.documents.markdown.wikilinks import display, parse_linktext
 NoteLinks: TypeAlias = Callable[[str], str | None]
 """Returns the address of the page for a link's target, or None if the target is not a note with a page."""
 
+Clean: TypeAlias = Callable[[str], str]
+"""Redacts a text."""
+
 _SAFE = late_pattern(r"(?i)(?:https?://|mailto:)[^\s]")
 _SCHEME = late_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\\\\")
 _WIKI = late_pattern(r"!?\[\[([^\[\]\n]+)\]\]")
@@ -51,12 +54,17 @@ def escape_text(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def render_markdown(text: str, links: NoteLinks = no_notes, place: str = "") -> Markup:
-    """Render an entry's Markdown.  `place` is an id on the page, which keeps the ids of its footnotes unique."""
+def render_markdown(text: str, links: NoteLinks = no_notes, place: str = "", clean: Clean | None = None) -> Markup:
+    """Render an entry's Markdown.
+
+    `place` is an id on the page, which keeps the ids of its footnotes unique.  `clean` redacts the text, also where
+    escapes split it.
+    """
+    text = clean(text) if clean else text
     paragraphs = text.split("\n\n")
     if all(map(_SIMPLE.fullmatch, paragraphs)):
         return Markup("".join(_paragraph(one, links) for one in paragraphs))  # noqa: S704  only text and code, escaped
-    return Markup(_entry_parser().render(text, {"links": links, "docId": place}))  # noqa: S704  raw HTML is off
+    return Markup(_entry_parser().render(text, {"links": links, "docId": place, "clean": clean}))  # noqa: S704  raw HTML is off
 
 
 def _paragraph(text: str, links: NoteLinks) -> str:
@@ -84,9 +92,10 @@ def escape_attribute(text: str) -> str:
     return escape_text(text).replace('"', "&quot;")
 
 
-def render_document(text: str, links: NoteLinks = no_notes) -> Markup:
+def render_document(text: str, links: NoteLinks = no_notes, clean: Clean | None = None) -> Markup:
     """Render a whole note without its frontmatter and first title.  Its headings have ids."""
-    return Markup(_note_parser().render(text, {"links": links, "docId": "note"}))  # noqa: S704  raw HTML is off
+    text = clean(text) if clean else text
+    return Markup(_note_parser().render(text, {"links": links, "docId": "note", "clean": clean}))  # noqa: S704  raw HTML is off
 
 
 @cache
@@ -108,6 +117,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "highlight": _highlight}).enable(["table", "strikethrough"])
     parser.use(footnote_plugin).use(tasklists_plugin, label=True)
     parser.core.ruler.after("block", "callouts", _callouts)
+    parser.core.ruler.push("redaction", _redact)
     parser.core.ruler.push("safe_attributes", _safe_attributes)
     parser.inline.ruler.before("link", "wikilink", _wikilink)
     for name, rule in {
@@ -248,6 +258,16 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
         state.push("link_close", "a", -1)
     state.pos = found.end()
     return True
+
+
+def _redact(state: StateCore) -> None:
+    """Redact each text once more: an address that escapes split is whole only now."""
+    if clean := state.env.get("clean"):
+        for token in state.tokens:
+            for part in (token, *(token.children or ())):
+                if part.type != "inline" and "note" not in part.meta:
+                    part.content = clean(part.content)
+                    part.attrs = {name: clean(str(value)) for name, value in part.attrs.items()}
 
 
 def _safe_attributes(state: StateCore) -> None:

@@ -17,8 +17,8 @@ from crucible.memory.history.history_folder import HISTORY, HistoryFilter, list_
 from crucible.memory.knowledge.knowledge_folder import ItemFilter, list_items, load_items
 from crucible.vault.notes.vault import Note
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS, note_name
-from crucible.vault.notes.workflow_notes import read_workflow_note, workflow_paths
-from crucible.web.markdown_html import kind_words, render_document, render_markdown
+from crucible.vault.notes.workflow_notes import read_workflow_note, workflow_in, workflow_paths
+from crucible.web.markdown_html import Clean, NoteLinks, kind_words, render_document, render_markdown
 from crucible.web.overview_page import waiting_items
 from crucible.web.session_page import show_time
 from crucible.web.web_vault import FOLDERS, SESSION_PAGES, WebVault
@@ -28,11 +28,18 @@ _OLD = timedelta(days=30)
 """How long the inbox shows what ended sessions have left, as `cru inbox` does."""
 
 
+class TableRow(NamedTuple):
+    """A row of a list: the address of the note, and the cells, the first of which links to it."""
+
+    href: str
+    cells: Sequence[str]
+
+
 class Table(NamedTuple):
-    """A list: its heads, and rows of cells, the first of which links to the note.  `hint` names the commands."""
+    """A list.  `hint` names the commands."""
 
     heads: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[str]]]
+    rows: Sequence[TableRow]
     hint: str
     wrong: Sequence[str] = ()
 
@@ -42,7 +49,7 @@ def table_of(web: WebVault, folder: str) -> Table:
     wrong: list[CrucibleError] = []
     make = {CASES: _cases, KNOWLEDGE: _knowledge, HISTORY: _history, WORKFLOWS: _workflows}[folder]
     heads, rows = make(web, wrong)
-    listed = [(f"/{folder}/{quote(name)}", cells) for name, cells in rows]
+    listed = [TableRow(f"/{folder}/{quote(name)}", cells) for name, cells in rows]
     return Table(heads, listed, _HINTS[folder], [str(error) for error in wrong])
 
 
@@ -109,20 +116,19 @@ def _workflow_rows(web: WebVault, wrong: list[CrucibleError]) -> Iterator[tuple[
 _HIDDEN = frozenset(("title", "aliases", "tags", "format", "digest"))
 
 
-def note_values(web: WebVault, folder: str, name: str) -> Mapping[str, object]:
+def note_values(note: Note, folder: str, links: NoteLinks, clean: Clean | None = None) -> Mapping[str, object]:
     """Return what the template shows of a case, an item or a history."""
-    note = web.note(folder, name)
     values = find_frontmatter(note.source).values
     return {
-        "title": str(values.get("title") or name),
-        "name": name,
+        "title": str(values.get("title") or note.name),
+        "name": note.name,
         "one": FOLDERS[folder].one,
         "properties": [
-            (kind_words(key), render_markdown(text, web.page_of))
+            (kind_words(key), render_markdown(text, links, clean=clean))
             for key, value in values.items()
             if key not in _HIDDEN and (text := _text(value))
         ],
-        "body": render_document(note.source.text, web.page_of),
+        "body": render_document(note.source.text, links, clean),
         "hint": _HINTS[folder],
     }
 
@@ -137,20 +143,19 @@ def _text(value: object) -> str:
     return "" if value is None else " ".join(str(value).split())
 
 
-def workflow_values(web: WebVault, name: str) -> Mapping[str, object]:
+def workflow_values(note: Note, links: NoteLinks, clean: Clean | None = None) -> Mapping[str, object]:
     """Return what the template shows of a workflow: its graph, its steps, and its note."""
-    note: Note = web.note(WORKFLOWS, name)
-    workflow = read_workflow_note(web.vault, note.path).workflow
+    workflow = workflow_in(note.source, note.path)
     graph = build_graph(workflow)
     return {
-        "title": workflow.title or name,
-        "name": name,
+        "title": workflow.title or note.name,
+        "name": note.name,
         "graph": render_graph(graph),
         "steps": list(_steps(graph)),
         "inputs": [datum.name for datum in graph.inputs],
         "outputs": [datum.name for datum in graph.outputs],
         "problems": check_workflow(workflow, graph),
-        "body": render_document(note.source.text, web.page_of),
+        "body": render_document(note.source.text, links, clean),
         "hint": _HINTS[WORKFLOWS],
     }
 

@@ -9,14 +9,15 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from crucible.core.prices.kinds import TOKEN_KINDS
 from crucible.core.zones import in_zone
 from crucible.memory.pending_questions import PendingItem, PendingNote, notes_with_items, read_items, without_repeats
 from crucible.vault.index.costs import Cost, UsageCost, total_cost, usage_costs
-from crucible.vault.index.query import SessionQuery
+from crucible.vault.index.query import COST, UNPRICED, SessionQuery
 from crucible.vault.index.schema import Row, View, split_list
 from crucible.vault.index.time_filters import time_of
 from crucible.web.charts import Bar, column_chart, heat_map, shares
-from crucible.web.session_list import session_line
+from crucible.web.session_lines import session_line
 from crucible.web.web_vault import SESSION_PAGES, WebVault, cost_note, show_cost
 
 _DAYS = 30
@@ -33,7 +34,7 @@ class Group(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Sums over all sessions of a vault.  What subagents used counts once.  Days are the user's, or UTC for usage."""
+    """Sums over all sessions of a vault.  What subagents used counts once.  Days are the user's."""
 
     sessions: int
     days: Mapping[date, int]
@@ -47,7 +48,7 @@ class Totals(NamedTuple):
 
 
 def overview_values(web: WebVault) -> Mapping[str, object]:
-    """Return what the template shows."""
+    """Return what the template shows, except for what waits for the user."""
     totals = web.remember("overview", lambda view: sum_up(view, web))
     today = in_zone(web.now(), web.zone).date()
     days = [(today - timedelta(days=back)).isoformat() for back in reversed(range(_DAYS))]
@@ -67,9 +68,14 @@ def overview_values(web: WebVault) -> Mapping[str, object]:
         "groups": [(name, shares(_bars(name, found))) for name, found in totals.groups.items() if found],
         "paused": [session_line(row, web) for row in totals.paused],
         "recent": [session_line(row, web) for row in totals.recent],
-        "waiting": list(islice(waiting_items(web), _WAITING)),
+        "waiting": None,
         "session_pages": SESSION_PAGES,
     }
+
+
+def waiting_values(web: WebVault) -> Mapping[str, object]:
+    """Return what waits for the user."""
+    return {"waiting": list(islice(waiting_items(web), _WAITING))}
 
 
 def sum_up(view: View, web: WebVault) -> Totals:
@@ -95,20 +101,42 @@ def sum_up(view: View, web: WebVault) -> Totals:
         micros_of_day[one.day] += one.micros or 0
     paused = (row for row in tops if row["status"] == "paused")
     tokens = {path: cell if isinstance(cell := row["tokens"], int) else 0 for path, row in rows.items()}
-    tokens_of_day: Counter[str] = Counter()
-    for path, row in rows.items():
-        tokens_of_day[str(row["started"] or "")[:10]] += tokens[path]
     return Totals(
         len(tops),
         days,
         sum(tokens.values()),
         total_cost(used),
-        tokens_of_day,
+        _tokens_of_day(used, tokens, rows, web),
         micros_of_day,
         _groups(used, tokens, rows),
         tuple(islice(paused, _PAUSED)),
-        tuple(tops[:_RECENT]),
+        _with_costs(tops[:_RECENT], used),
     )
+
+
+def _with_costs(rows: Iterable[Row], used: Sequence[UsageCost]) -> tuple[Row, ...]:
+    """Return rows with what they cost."""
+    costs = [(row, total_cost(one for one in used if one.session == row["path"])) for row in rows]
+    return tuple({**row, COST: cost.micros, UNPRICED: ", ".join(cost.unpriced) or None} for row, cost in costs)
+
+
+def _tokens_of_day(
+    used: Iterable[UsageCost], tokens: Mapping[str, int], rows: Mapping[str, Row], web: WebVault
+) -> Mapping[str, int]:
+    """Return the tokens of each day, without cache reads; all on its first day for a note with only their sum."""
+    found: Counter[str] = Counter()
+    dated = set()
+    for one in used:
+        if one.counts and one.path in rows:
+            dated.add(one.path)
+            found[one.day] += sum(count for kind, count in one.counts.items() if kind in _COUNTED)
+    for path, count in tokens.items():
+        if path not in dated and (day := _local_day(str(rows[path]["started"] or "")[:13], web)):
+            found[day.isoformat()] += count
+    return found
+
+
+_COUNTED = frozenset(TOKEN_KINDS) - {"cache_read"}
 
 
 def _names(row: Row, above: Row) -> Mapping[str, str]:

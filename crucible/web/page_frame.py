@@ -13,8 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 _HERE = Path(__file__).parent
-STYLE, SCRIPT = "cru.css", "cru.js"
-"""The names of our files in `static`."""
+STYLE, SCRIPT, ICON, SEARCH = "cru.css", "cru.js", "icon.svg", "search.js"
+"""The names of our files in `static`.  The last one is for a site only."""
 
 
 class Section(NamedTuple):
@@ -52,14 +52,14 @@ def page_frame(*, inline: bool = False, assets: str = "") -> Frame:
     Both have a policy that allows no connection; the file's names the hashes of its own style and script.
     """
     if not inline:
-        return Frame(_policy("style-src 'self'", "script-src 'self'"), assets)
+        return Frame(_policy("style-src 'self'", "script-src 'self'", "img-src 'self'", "form-action 'self'"), assets)
     style, script = asset(STYLE), asset(SCRIPT)
-    policy = _policy(f"style-src '{_hash(style)}'", f"script-src '{_hash(script)}'")
+    policy = _policy(f"style-src '{_hash(style)}'", f"script-src '{_hash(script)}'", "form-action 'none'")
     return Frame(policy, "", style, script)
 
 
 def _policy(*sources: str) -> str:
-    return "; ".join(("default-src 'none'", *sources, "base-uri 'none'", "form-action 'none'"))
+    return "; ".join(("default-src 'none'", *sources, "base-uri 'none'"))
 
 
 @cache

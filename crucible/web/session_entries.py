@@ -48,6 +48,14 @@ _OF_USER = frozenset(("decision_needed", "approval_required", "plan"))
 _OF_TOOLS = frozenset(("tool",))
 
 
+class Report(NamedTuple):
+    """A session, the details of its calls by their ids on its own page, and its subagents' sessions by id."""
+
+    session: Session
+    details: Mapping[str, CallDetail] = {}
+    below: Mapping[str, Report] = {}
+
+
 class Shown(NamedTuple):
     """What the pages of a session may refer to and show.
 
@@ -59,7 +67,7 @@ class Shown(NamedTuple):
     links: NoteLinks = no_notes
     details: Mapping[str, CallDetail] = {}
     has_log: bool = False
-    reports: Mapping[str, Session] = {}
+    reports: Mapping[str, Report] = {}
 
 
 def numbered(entries: Iterable[Entry], above: str) -> Iterator[tuple[str, Entry]]:
@@ -171,19 +179,48 @@ def _subagent(name: str, entry: Subagent, shown: Shown) -> str:
     href = shown.links(f"{entry.folder}/{entry.link}" if entry.folder else entry.link) if entry.link else None
     title = f'<a href="{escape_attribute(href)}">{agent}</a>' if href else agent
     body = _body(name, entry.text, {"Task": entry.task, "Summary": entry.summary}, shown)
-    work = _entries_html(entry.entries, name, shown) + _report(name, shown.reports.get(entry.link or ""), shown)
+    work = _entries_html(entry.entries, name, shown) + _report(name, entry.link or "", shown)
     if work:
         body += f"<details class=work><summary>Work of {agent}</summary>{work}</details>"
     return _callout(name, "subagent", body, title)
 
 
-def _report(name: str, report: Session | None, shown: Shown) -> str:
-    """Render a subagent's own session, in place.  Its log is its own, so its calls have no details here."""
+def _report(name: str, link: str, shown: Shown) -> str:
+    """Render a subagent's own session, in place.  The ids of its entries have its callout's id before them."""
+    report = shown.reports.get(link)
     if report is None:
         return ""
-    apart = shown._replace(reports={}, details={})
-    places = [("r0", report.preamble), *((f"r{_number(one)}", one.entries) for one in report.all_phases())]
-    return "".join(_entries_html(entries, f"{name}-{place}", apart) for place, entries in places)
+    session = report.session
+    details = {f"{name}-{_IN_PLACE}{key.removeprefix('e')}": detail for key, detail in report.details.items()}
+    inside = shown._replace(reports=report.below, details=details)
+    phases = [*session.all_phases()]
+    parts = [_entries_html(session.preamble, f"{name}-{_IN_PLACE}0", inside)]
+    for phase in phases:
+        parts.append(f"<p class=facts>{escape_text(phase.name)}</p>\n" if len(phases) > 1 else "")
+        parts.append(_entries_html(phase.entries, f"{name}-{_IN_PLACE}{_number(phase)}", inside))
+    return "".join(parts)
+
+
+_IN_PLACE = "r"
+"""How ids of a session's entries begin if it is shown in place, instead of `e`."""
+
+
+def call_in_place(session: Session, call: str) -> tuple[str, str]:
+    """Return the subagent's session that a call's id on a page belongs to, "" for the page's own, and its id there."""
+    name, mark, rest = call.partition(f"-{_IN_PLACE}")
+    if not mark:
+        return "", call
+    places = [("e0", session.preamble), *((phase_prefix(one), one.entries) for one in session.all_phases())]
+    links = (link for above, entries in places for link in _links_at(entries, above, name))
+    return next(links, ""), f"e{rest}"
+
+
+def _links_at(entries: Iterable[Entry], above: str, name: str) -> Iterator[str]:
+    for at, entry in numbered(entries, above):
+        if isinstance(entry, Subagent):
+            if at == name and entry.link:
+                yield entry.link
+            yield from _links_at(entry.entries, at, name)
 
 
 # --- tool calls ------------------------------------------------------------------------------------------------------

@@ -1,14 +1,15 @@
 """Redact what leaves the vault once more, and name what still looks private.
 
 Every text of a value passes: of a session, its entries, its subagents and the details of its calls.  Besides secrets,
-home folders and e-mail addresses (`Scrubber`), the name of this machine goes.
+home folders and e-mail addresses (`Scrubber`), the name of this machine goes.  What looks private is searched in each
+redacted text, before a format escapes or splits it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
@@ -34,17 +35,32 @@ class Person(NamedTuple):
     names: Sequence[str] = ()
 
 
+class Taken(NamedTuple):
+    """What was redacted, by rule, and what looks private and stays, by kind; with counts."""
+
+    redacted: Counter[str]
+    private: Mapping[str, Counter[str]]
+
+
 class ShareRedaction:
-    """Redacts values for sharing, and counts redactions by rule."""
+    """Redacts values for sharing.  Counts redactions by rule, and collects what looks private."""
 
     def __init__(self, redact: Redact, person: Person) -> None:
         self._scrub = Scrubber(redact, person.home)
         self._host = _name_pattern(person.host)
+        self._names = [pattern for name in person.names if (pattern := _name_pattern(name))]
+        self.private: dict[str, Counter[str]] = {}
 
     @property
     def counts(self) -> Counter[str]:
         """How many texts were redacted, by rule."""
         return self._scrub.counts
+
+    def take(self) -> Taken:
+        """Return what was counted and collected since the last call."""
+        taken = Taken(self._scrub.counts, self.private)
+        self._scrub.counts, self.private = Counter(), {}
+        return taken
 
     def text(self, text: str) -> str:
         """Redact a text."""
@@ -53,7 +69,19 @@ class ShareRedaction:
             clean, found = self._host.subn("host", clean)
             if found:
                 self.counts[HOST] += found
+        for kind, name in self._private_names(clean):
+            self.private.setdefault(kind, Counter())[name] += 1
         return clean
+
+    def _private_names(self, text: str) -> Iterator[tuple[str, str]]:
+        """Yield what looks private in a redacted text, with its kind."""
+        if any(part in text for part in _PARTS_OF_FILES):
+            yield from (("secret file", found[0]) for found in _FILES.finditer(text))
+        if "://" in text:
+            hosts = (found[1] for found in _HOSTS.finditer(text))
+            yield from (("internal address", host) for host in hosts if host.casefold() != "localhost")
+        yield from (("IP address", address) for address in _ip_addresses(text))
+        yield from (("your name", found[0]) for pattern in self._names for found in pattern.finditer(text))
 
     def value(self, value: T) -> T:
         """Redact every text in a value made of data classes, tuples and mappings."""
@@ -65,8 +93,11 @@ class ShareRedaction:
         if value is None or isinstance(value, Enum | int | float | bytes):
             return value
         if isinstance(value, tuple):
-            items = [self._value(item) for item in value]
-            return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+            names = getattr(value, "_fields", None)
+            if names is None:
+                return tuple(map(self._value, value))
+            pairs = zip(names, value, strict=True)
+            return type(value)(*(item if name in _OF_NO_TEXT else self._value(item) for name, item in pairs))
         if isinstance(value, list):
             return [self._value(item) for item in value]
         if isinstance(value, Mapping):
@@ -81,13 +112,18 @@ def _field_names(kind: type) -> tuple[str, ...]:
     return tuple(one.name for one in fields(kind) if one.init and one.name not in _OF_NO_TEXT)
 
 
-_OF_NO_TEXT = frozenset(("lines", "title_lines", "preamble_lines", "tasks_lines", "findings_lines", "summary_lines"))
+_OF_NO_TEXT = frozenset(
+    ("lines", "title_lines", "preamble_lines", "tasks_lines", "findings_lines", "summary_lines", "href")
+)
+"""Fields with positions, and with addresses of our own pages."""
 
 
 def _name_pattern(name: str) -> re.Pattern[str] | None:
     if len(name) < _SHORTEST or name.casefold() == "localhost":
         return None
-    return re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
+    # A name such as `ada-laptop` is no ordinary word, so it is found in `ask-ada-laptop`, too.
+    beside = "" if re.search(r"[\d-]", name) else "-"
+    return re.compile(rf"(?<![\w.{beside}]){re.escape(name)}(?![\w{beside}])")
 
 
 # --- what looks private ----------------------------------------------------------------------------------------------
@@ -95,25 +131,12 @@ def _name_pattern(name: str) -> re.Pattern[str] | None:
 _FILES = late_pattern(
     r"(?<![\w.-])(?:\.env(?:\.\w+)*|\.netrc|\.pgpass|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|p12|pfx|keystore|kdbx))(?![\w.-])"
 )
+_PARTS_OF_FILES = (".env", ".netrc", ".pgpass", ".htpasswd", "id_", ".pem", ".p12", ".pfx", ".keystore", ".kdbx")
+"""Each match of `_FILES` has one of these, which are found faster."""
 _ADDRESSES = late_pattern(r"(?<![\w.+-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)")
 _HOSTS = late_pattern(
     r"(?i)https?://((?:[a-z0-9-]+\.)+(?:internal|intranet|local|lan|corp|home|private)|[a-z0-9-]+)(?=[:/\s\"'<>)]|$)"
 )
-
-
-def private_names(text: str, person: Person) -> Mapping[str, Counter[str]]:
-    """Return what looks private in a text that is to be shared, by kind, with counts.  It is named, not changed."""
-    found = {
-        "secret file": Counter(match[0] for match in _FILES.finditer(text)),
-        "internal address": Counter(host for host in _hosts(text) if host.casefold() != "localhost"),
-        "IP address": Counter(one for one in _ip_addresses(text)),
-        "your name": Counter(_names(text, person.names)),
-    }
-    return {kind: names for kind, names in found.items() if names}
-
-
-def _hosts(text: str) -> Iterator[str]:
-    yield from (match[1] for match in _HOSTS.finditer(text))
 
 
 def _ip_addresses(text: str) -> Iterator[str]:
@@ -125,10 +148,3 @@ def _ip_addresses(text: str) -> Iterator[str]:
             continue
         if not (address.is_loopback or address.is_unspecified or address.is_multicast):
             yield match[0]
-
-
-def _names(text: str, names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        pattern = _name_pattern(name)
-        if pattern is not None:
-            yield from (match[0] for match in pattern.finditer(text))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,57 +15,62 @@ from crucible.documents.session.session import (
     Mode,
     NoteHome,
     Phase,
+    Prose,
     Session,
     Subagent,
     ToolCalls,
 )
 from crucible.vault.index.costs import Cost
-from crucible.web.call_details import CallDetail, read_call_details
+from crucible.web.call_details import read_call_details
 from crucible.web.page_frame import page_frame
-from crucible.web.session_entries import Level, Shown, calls_of, level_of
+from crucible.web.session_entries import Level, Report, Shown, calls_of, level_of
 from crucible.web.session_page import Facts, session_html
 from crucible.web.share_redaction import ShareRedaction
 from crucible.web.web_vault import WebVault, cost_note, show_cost
 
-_DEEPEST = 5
-"""Levels of subagents that are shown in place."""
+_DEEPEST = 20
+"""Levels of subagents that are shown in place.  Clients make two or three."""
 _LEVELS = [*Level]
 
 
 class Contents(NamedTuple):
-    """How much is shared."""
+    """How much is shared.  `listed` counts the subagents that notes name, also those whose notes are missing."""
 
-    phases: int
-    prompts: int
-    calls: int
-    outputs: int
-    subagents: int
+    phases: int = 0
+    prompts: int = 0
+    calls: int = 0
+    outputs: int = 0
+    subagents: int = 0
+    listed: int = 0
 
 
 class Shared(NamedTuple):
-    """A redacted session: its subagents' sessions by id, calls' details by id on the page, and the cost."""
+    """A redacted session with its subagents, its cost, and the level of detail."""
 
-    session: Session
-    reports: Mapping[str, Session]
-    details: Mapping[str, CallDetail]
+    whole: Report
     cost: Cost
     level: Level
 
-    @property
-    def contents(self) -> Contents:
-        """What is in it, subagents included."""
-        entries = [
-            entry
-            for one in (self.session, *self.reports.values())
-            for entry in _flat((*one.preamble, *one.all_entries()))
-        ]
-        return Contents(
-            len(self.session.phases),
-            sum(isinstance(entry, Intervention) for entry in entries),
-            sum(len(entry.calls) for entry in entries if isinstance(entry, ToolCalls)),
-            sum(bool(detail.output) for detail in self.details.values()),
-            len(self.reports),
-        )
+
+def with_all_below(report: Report) -> Iterator[Report]:
+    """Yield a session and all subagents below it."""
+    yield report
+    for one in report.below.values():
+        yield from with_all_below(one)
+
+
+def contents_of(report: Report) -> Contents:
+    """Count what is in a session, and in its subagents."""
+    reports = [*with_all_below(report)]
+    entries = [entry for one in reports for entry in _flat((*one.session.preamble, *one.session.all_entries()))]
+    return Contents(
+        len(report.session.phases),
+        sum(isinstance(entry, Intervention) for entry in entries),
+        sum(len(entry.calls) for entry in entries if isinstance(entry, ToolCalls)),
+        sum(bool(detail.output) for one in reports for detail in one.details.values()),
+        len(reports) - 1,
+        len({ref.session for one in reports for ref in one.session.subagents}),
+    )
 
 
 def _flat(entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -76,34 +82,29 @@ def _flat(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 def shared_session(web: WebVault, session: Session, level: Level, redaction: ShareRedaction) -> Shared:
     """Read what belongs to a session, leave out what the level does not show, and redact the rest."""
+    seen = {session.id}
+
+    def below(above: Session, depth: int) -> Iterator[tuple[str, Report]]:
+        """Yield the subagents of a session with theirs, by redacted id; each once, at its first place."""
+        names = [ref.session for ref in above.subagents if ref.session not in seen] if depth <= _DEEPEST else []
+        seen.update(names)
+        for name in dict.fromkeys(names):
+            with suppress(CrucibleError):
+                found = web.session(name).session
+                report = redacted_report(web, found, level, redaction)
+                yield redaction.text(name), report._replace(below=dict(below(found, depth + 1)))
+
+    whole = redacted_report(web, session, level, redaction)
+    if level is not Level.USER:
+        whole = whole._replace(below=dict(below(session, 1)))
+    return Shared(whole, redaction.value(web.cost(session)), level)
+
+
+def redacted_report(web: WebVault, session: Session, level: Level, redaction: ShareRedaction) -> Report:
+    """Redact a session, without its subagents, and the details of its calls if the level shows them."""
     is_full = level is Level.FULL
     details = read_call_details(web.vault.root, session.id, calls_of(session)) if is_full else {}
-    reports = dict(_reports(session, web, {session.id}))
-    names = {name: redaction.text(name) for name in reports}
-    return Shared(
-        _redacted(session, level, redaction),
-        {names[name]: _redacted(one, level, redaction) for name, one in reports.items()} if level != Level.USER else {},
-        {name: redaction.value(detail) for name, detail in details.items()},
-        redaction.value(web.cost(session)),
-        level,
-    )
-
-
-def _reports(session: Session, web: WebVault, seen: set[str]) -> Iterator[tuple[str, Session]]:
-    """Yield the sessions of all subagents below a session, by id."""
-    for ref in session.subagents:
-        if ref.session in seen or len(seen) > _MOST:
-            continue
-        seen.add(ref.session)
-        try:
-            found = web.session(ref.session).session
-        except CrucibleError:
-            continue
-        yield ref.session, found
-        yield from _reports(found, web, seen)
-
-
-_MOST = 10_000
+    return Report(_redacted(session, level, redaction), {name: redaction.value(one) for name, one in details.items()})
 
 
 def _redacted(session: Session, level: Level, redaction: ShareRedaction) -> Session:
@@ -137,31 +138,38 @@ def at_level(entries: Iterable[Entry], level: Level) -> tuple[Entry, ...]:
     )
 
 
-def in_place(shared: Shared) -> Session:
+def in_place(report: Report) -> Session:
     """Return the session with its subagents' work inside their callouts, so that no link leads out of the file."""
 
-    def placed(entries: Iterable[Entry], depth: int) -> tuple[Entry, ...]:
-        return tuple(whole(entry, depth) if isinstance(entry, Subagent) else entry for entry in entries)
+    def placed(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+        return tuple(whole(entry) if isinstance(entry, Subagent) else entry for entry in entries)
 
-    def whole(entry: Subagent, depth: int) -> Subagent:
-        report = shared.reports.get(entry.link or "") if depth < _DEEPEST else None
-        work = (*report.preamble, *report.all_entries()) if report else ()
-        return replace(
-            entry, mode=Mode.INLINE, link=None, entries=(*placed(entry.entries, depth), *placed(work, depth + 1))
-        )
+    def whole(entry: Subagent) -> Subagent:
+        below = report.below.get(entry.link or "")
+        work = _whole_work(in_place(below)) if below else ()
+        return replace(entry, mode=Mode.INLINE, link=None, entries=(*placed(entry.entries), *work))
 
-    return map_entries(shared.session, lambda entries: placed(entries, 0))
+    return map_entries(report.session, placed)
+
+
+def _whole_work(session: Session) -> Iterator[Entry]:
+    """Yield all entries of a session, each phase's after its name if there are several."""
+    yield from session.preamble
+    phases = [*session.all_phases()]
+    for phase in phases:
+        if len(phases) > 1:
+            yield Prose(phase.name)
+        yield from phase.entries
 
 
 def shared_html(shared: Shared, web: WebVault) -> str:
     """Render a self-contained file."""
-    session = in_place(shared)
     facts = Facts(web.zone, show_cost(shared.cost), cost_note(shared.cost))
-    shown = Shown(shared.level, details=shared.details)
-    return session_html(session, page_frame(inline=True), shown, facts)
+    shown = Shown(shared.level, details=shared.whole.details, reports=shared.whole.below)
+    return session_html(shared.whole.session, page_frame(inline=True), shown, facts)
 
 
 def shared_markdown(shared: Shared) -> str:
     """Write a note of its own; foreign text stays text, as in the vault."""
-    session = in_place(shared)
+    session = in_place(shared.whole)
     return render_session(replace(session, subagents=()))

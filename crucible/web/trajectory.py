@@ -24,8 +24,8 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.session_json import export_time
 from crucible.web.call_details import CallDetail
-from crucible.web.session_entries import numbered, phase_prefix
-from crucible.web.shared_session import Shared
+from crucible.web.session_entries import Report, numbered, phase_prefix
+from crucible.web.shared_session import Shared, with_all_below
 
 SCHEMA = "ATIF-v1.8"
 _PROMPT = ("input", "cache_write", "cache_write_1h", "cache_read")
@@ -34,17 +34,20 @@ _Plain = dict[str, Any]
 
 def trajectory_of(shared: Shared) -> _Plain:
     """Return the trajectory of a session, with its subagents' beside it."""
-    whole = _trajectory(shared.session, shared.details, shared.reports)
+    others = [one for one in with_all_below(shared.whole) if one is not shared.whole]
+    reports = {one.session.id: one for one in others}
+    whole = _trajectory(shared.whole, reports)
     if shared.cost.micros is not None:
         whole["final_metrics"]["total_cost_usd"] = shared.cost.micros / 1_000_000
     if shared.cost.unpriced:
         whole["final_metrics"].setdefault("extra", {})["unpriced_tokens"] = dict(shared.cost.unpriced)
-    if shared.reports:
-        whole["subagent_trajectories"] = [_trajectory(one, {}, shared.reports) for one in shared.reports.values()]
+    if others:
+        whole["subagent_trajectories"] = [_trajectory(one, reports) for one in others]
     return whole
 
 
-def _trajectory(session: Session, details: Mapping[str, CallDetail], reports: Mapping[str, Session]) -> _Plain:
+def _trajectory(report: Report, reports: Mapping[str, Report]) -> _Plain:
+    session, details, _ = report
     agent = session.participants[0] if session.participants else None
     steps = [*_steps(session, details, reports)]
     return {
@@ -91,7 +94,7 @@ def _metrics(session: Session) -> _Plain:
 # --- steps -----------------------------------------------------------------------------------------------------------
 
 
-def _steps(session: Session, details: Mapping[str, CallDetail], reports: Mapping[str, Session]) -> Iterator[_Plain]:
+def _steps(session: Session, details: Mapping[str, CallDetail], reports: Mapping[str, Report]) -> Iterator[_Plain]:
     yield from _steps_of(session.preamble, "e0", None, details, reports)
     for phase in session.all_phases():
         yield from _steps_of(phase.entries, phase_prefix(phase), export_time(phase.started), details, reports)
@@ -102,7 +105,7 @@ def _steps_of(
     above: str,
     time: str | None,
     details: Mapping[str, CallDetail],
-    reports: Mapping[str, Session],
+    reports: Mapping[str, Report],
 ) -> Iterator[_Plain]:
     at = {"timestamp": time} if time else {}
     for name, entry in numbered(entries, above):
@@ -136,11 +139,11 @@ def _calls(name: str, entry: ToolCalls, details: Mapping[str, CallDetail]) -> _P
     return {"tool_calls": calls, "observation": {"results": results}}
 
 
-def _delegated(name: str, entry: Subagent, reports: Mapping[str, Session]) -> _Plain:
+def _delegated(name: str, entry: Subagent, reports: Mapping[str, Report]) -> _Plain:
     call = {"tool_call_id": name, "function_name": "subagent", "arguments": {"agent": str(entry.agent)}}
     result: _Plain = {"source_call_id": name, "content": entry.summary or entry.text}
     if entry.link and entry.link in reports:
-        result["subagent_trajectory_ref"] = [{"trajectory_id": reports[entry.link].id}]
+        result["subagent_trajectory_ref"] = [{"trajectory_id": reports[entry.link].session.id}]
     return {"tool_calls": [call], "observation": {"results": [result]}}
 
 

@@ -29,16 +29,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from crucible.core.errors import CrucibleError, UnknownId, UsageError
 from crucible.documents.session.session import Session
 from crucible.memory.history.history_folder import HISTORY
-from crucible.vault.events.event_files import archive_path, flight_folder
+from crucible.vault.events.event_files import may_have_records
 from crucible.vault.notes.vault import Note
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
 from crucible.web.call_details import read_call_details
 from crucible.web.live_changes import LiveChanges
 from crucible.web.note_pages import inbox_values, note_values, table_of, workflow_values
-from crucible.web.overview_page import overview_values
-from crucible.web.page_frame import SCRIPT, STYLE, Frame, Section, asset, page_start, render_page, stream_page
-from crucible.web.session_entries import Shown, calls_of, phase_prefix, render_detail
-from crucible.web.session_list import list_values
+from crucible.web.overview_page import overview_values, waiting_values
+from crucible.web.page_frame import ICON, SCRIPT, STYLE, Frame, Section, asset, page_start, render_page, stream_page
+from crucible.web.session_entries import Shown, call_in_place, calls_of, phase_prefix, render_detail
+from crucible.web.session_lines import list_values
 from crucible.web.session_page import Facts, changes_html, stream_session
 from crucible.web.web_vault import SESSION_PAGES, WebVault, cost_note, show_cost
 
@@ -54,8 +54,7 @@ _HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
-_ICON = "icon.svg"
-_TYPES = {STYLE: "text/css", SCRIPT: "text/javascript", _ICON: "image/svg+xml"}
+_TYPES = {STYLE: "text/css", SCRIPT: "text/javascript", ICON: "image/svg+xml"}
 _SECTIONS = (
     ("/", "Overview"),
     ("/sessions", "Sessions"),
@@ -183,7 +182,8 @@ class _Pages:
     # --- pages -------------------------------------------------------------------------------------------------------
 
     def _overview(self, _request: Request) -> Response:
-        return self._page("overview", "/", {"title": "Overview", **overview_values(self._web)})
+        values = {"title": "Overview", **overview_values(self._web), **waiting_values(self._web)}
+        return self._page("overview", "/", values)
 
     def _sessions(self, request: Request) -> Response:
         values = list_values(self._web, request.query_params)
@@ -205,9 +205,10 @@ class _Pages:
         folder, name = request.path_params["folder"], request.path_params["name"]
         if f"/{folder}" not in dict(_SECTIONS):
             raise UnknownId(f"no page /{folder}")
+        note = self._web.note(folder, name)
         if folder == WORKFLOWS:
-            return self._page("workflow", f"/{folder}", workflow_values(self._web, name))
-        return self._page("note", f"/{folder}", note_values(self._web, folder, name))
+            return self._page("workflow", f"/{folder}", workflow_values(note, self._web.page_of))
+        return self._page("note", f"/{folder}", note_values(note, folder, self._web.page_of))
 
     # --- a session ---------------------------------------------------------------------------------------------------
 
@@ -236,8 +237,9 @@ class _Pages:
 
     def _shown(self, session: Session) -> Shown:
         root, name = self._web.vault.root, session.id
-        has_log = flight_folder(root, name).is_dir() or archive_path(root, name).is_file()
-        return Shown(links=self._web.page_of, has_log=has_log, reports=self._web.subagents(session))
+        reports = self._web.subagents(session)
+        has_log = any(may_have_records(root, one) for one in (name, *reports))
+        return Shown(links=self._web.page_of, has_log=has_log, reports=reports)
 
     def _facts(self, session: Session) -> Facts:
         place = SESSION_PAGES + session.id
@@ -245,9 +247,14 @@ class _Pages:
         return Facts(self._web.zone, show_cost(cost), cost_note(cost), f"{place}/events", f"{place}/details/")
 
     def _details(self, request: Request) -> Response:
-        note = self._web.session(request.path_params["id"])
+        name, call = request.path_params["id"], request.path_params["call"]
+        while True:
+            note = self._web.session(name)
+            name, call = call_in_place(note.session, call)
+            if not name:
+                break
         found = read_call_details(self._web.vault.root, note.name, calls_of(note.session))
-        detail = found.get(request.path_params["call"])
+        detail = found.get(call)
         return HTMLResponse(render_detail(detail) if detail else "<p class=facts>The event log has no details.</p>")
 
     async def _events(self, request: Request) -> Response:

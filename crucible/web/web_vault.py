@@ -29,6 +29,7 @@ from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.note_folder import FolderNotes
 from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS, note_name
+from crucible.web.session_entries import Report
 
 T = TypeVar("T")
 
@@ -99,14 +100,12 @@ class WebVault:
         self._notes = [kept, *(one for one in self._notes if one.path != note.path)][:_KEPT_NOTES]
         return kept
 
-    def subagents(self, session: Session) -> Mapping[str, Session]:
+    def subagents(self, session: Session) -> Mapping[str, Report]:
         """Read the notes of a session's subagents; unreadable ones are skipped."""
-        found: dict[str, Session] = {}
+        found: dict[str, Report] = {}
         for ref in session.subagents:
-            try:
-                found[ref.session] = self.session(ref.session).session
-            except CrucibleError:
-                continue
+            with suppress(CrucibleError):
+                found[ref.session] = Report(self.session(ref.session).session)
         return found
 
     def note(self, folder: str, name: str) -> Note:

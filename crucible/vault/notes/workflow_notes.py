@@ -75,10 +75,11 @@ def read_workflow_note(vault: Vault | None, path: Path) -> WorkflowNote:
     data, stamp = files.read_bytes(real)
     source = Source.from_bytes(data)
     shown = vault.relative(path) if vault and within else str(path)
-    return WorkflowNote(path, shown, source, stamp, _parsed(source, path))
+    return WorkflowNote(path, shown, source, stamp, workflow_in(source, path))
 
 
-def _parsed(source: Source, path: Path) -> Workflow:
+def workflow_in(source: Source, path: Path) -> Workflow:
+    """Return the workflow in the text of the note at a path.  Raises `NoteUnreadable` if parsing fails."""
     try:
         return read_workflow(source, note_name(path.name))
     except MemoryError:

@@ -1,3 +1,4 @@
+"use strict";
 // The behaviour of the pages: levels of detail, folding, keys, live growth, instant search.
 // Without it every page can be read; nothing is fetched from another origin.
 const root = document.documentElement;
@@ -76,7 +77,7 @@ const addMore = (item) => {
   button.setAttribute("aria-label", "Show details");
   item.prepend(button);
 };
-const addAllMore = () => { nameCalls(); if (detailAddress) all(".calls > li").filter((item) => !item.closest(".work")).forEach(addMore); };
+const addAllMore = () => { nameCalls(); if (detailAddress) all(".calls > li").forEach(addMore); };
 const toggleCall = async (button, open) => {
   const item = button.parentElement;
   let box = one(":scope > .detail", item);

@@ -28,7 +28,7 @@ from crucible.documents.session.session import (
 from crucible.documents.session.session_reader import read_session
 from crucible.web.call_details import CallDetail
 from crucible.web.page_frame import Frame, page_frame
-from crucible.web.session_entries import Level, Shown, calls_of
+from crucible.web.session_entries import Level, Report, Shown, calls_of
 from crucible.web.session_page import Facts, changes_html, session_html
 from samples.random_sessions import random_session
 from tests.unit.web.test_markdown_html import Page
@@ -108,7 +108,7 @@ def test_details_of_a_call_fold_out_with_a_diff() -> None:
 
 def test_a_subagents_report_is_shown_in_place_and_linked() -> None:
     report = Session("2026-11-21-clock", phases=(Phase("p", entries=(Prose("It jumps."),), id="phase-1"),))
-    shown = Shown(links=lambda target: f"/{target}", reports={"2026-11-21-clock": report})
+    shown = Shown(links=lambda target: f"/{target}", reports={"2026-11-21-clock": Report(report)})
     html = page(shown)
     assert '<a href="/sessions/2026-11-21-clock">@general-purpose</a>' in html
     assert "<summary>Work of @general-purpose</summary><div class=md id=e1-6-r1-1><p>It jumps." in html

@@ -31,9 +31,10 @@ from crucible.documents.session.session import (
 from crucible.documents.session.session_reader import read_session
 from crucible.vault.index.costs import NO_COST
 from crucible.vault.notes.vault import Vault
-from crucible.web.session_entries import Level
-from crucible.web.share_redaction import Person, ShareRedaction, private_names
-from crucible.web.shared_session import Shared, shared_html, shared_markdown, shared_session
+from crucible.web.call_details import CallDetail
+from crucible.web.session_entries import Level, Report
+from crucible.web.share_redaction import Person, ShareRedaction
+from crucible.web.shared_session import Shared, contents_of, shared_html, shared_markdown, shared_session
 from crucible.web.trajectory import trajectory_of
 from crucible.web.web_vault import WebSettings, WebVault
 from samples.hostile_texts import hostile_text
@@ -45,6 +46,7 @@ PRIVATE = ("/home/ada/", "ada@lovelace.org", "ada-laptop", TOKEN)
 TELL_ALL = (
     f"See /home/ada/shop/.env on ada-laptop, ask ada@lovelace.org, use {TOKEN} at http://10.1.2.3/ and http://wiki/."
 )
+CHILD = "2026-11-21-child"
 START = datetime(2026, 11, 21, 20, 26, tzinfo=UTC)
 PERSON = Person("/home/ada", "ada-laptop", ["Ada Lovelace"])
 
@@ -69,8 +71,8 @@ def session_of(text: str, name: str = "2026-11-21-parent", child: str = "") -> S
 
 @pytest.fixture
 def web(vault: Vault) -> WebVault:
-    child = session_of(TELL_ALL, "2026-11-21-child")
-    (vault.sessions / "2026-11-21-child.md").write_text(render_session(child), encoding="utf-8")
+    child = session_of(TELL_ALL, CHILD)
+    (vault.sessions / f"{CHILD}.md").write_text(render_session(child), encoding="utf-8")
     return WebVault(vault, WebSettings(UTC, lambda: START, load_prices()))
 
 
@@ -87,51 +89,87 @@ def texts_of(shared: Shared, web: WebVault) -> dict[str, str]:
     }
 
 
-def test_no_format_tells_a_secret_a_home_folder_an_address_or_this_machine_s_name(web: WebVault) -> None:
-    shared, redaction = shared_of(web, session_of(TELL_ALL, child="2026-11-21-child"))
-    assert shared.contents == (1, 2, 2, 0, 1)
+def test_every_format_is_redacted_with_the_subagents_work(web: WebVault) -> None:
+    shared, redaction = shared_of(web, session_of("Look at it", child=CHILD))
     assert {"github-token", "email", "home-path", "host-name"} <= redaction.counts.keys()
     for kind, text in texts_of(shared, web).items():
         assert not [word for word in PRIVATE if word in text], kind
         assert "user@example.com" in text, kind
-        found = private_names(text, PERSON)
-        assert found["secret file"][".env"]
-        assert found["internal address"]["wiki"]
-        assert found["IP address"]["10.1.2.3"]
 
 
-def test_the_subagents_work_is_in_every_format(web: WebVault) -> None:
-    parent = session_of("Look at it", child="2026-11-21-child")
-    for kind, text in texts_of(shared_of(web, parent)[0], web).items():
-        assert "user@example.com" in text, kind
+def test_what_looks_private_stays_and_is_collected_before_a_format_escapes_it(web: WebVault) -> None:
+    _, redaction = shared_of(web, session_of(f"{TELL_ALL} Ask Ada Lovelace about id_rsa and http://10.1.2.3/"))
+    assert {kind: {*names} for kind, names in redaction.private.items()} == {
+        "secret file": {".env", "id_rsa"},
+        "internal address": {"wiki"},
+        "IP address": {"10.1.2.3"},
+        "your name": {"Ada Lovelace"},
+    }
+
+
+def test_a_subagents_calls_have_their_details_in_every_format_that_shows_calls(web: WebVault) -> None:
+    shared, _ = shared_of(web, session_of("Look at it", child=CHILD))
+    detail = CallDetail(output="1 passed in 0.1s")
+    below = {name: one._replace(details={"e1-3-1": detail}) for name, one in shared.whole.below.items()}
+    shared = shared._replace(whole=shared.whole._replace(below=below))
+    assert contents_of(shared.whole) == (1, 2, 2, 1, 1, 1)
+    assert "<pre tabindex=0>1 passed in 0.1s</pre>" in shared_html(shared, web)
+    [trajectory] = trajectory_of(shared)["subagent_trajectories"]
+    results = [result for step in trajectory["steps"] for result in step.get("observation", {}).get("results", ())]
+    assert results[0]["content"] == "1 passed in 0.1s"
+
+
+def test_a_subagent_without_a_note_is_counted_as_missing(web: WebVault) -> None:
+    shared, _ = shared_of(web, session_of("Look at it", child="2026-11-21-gone"))
+    parts = contents_of(shared.whole)
+    assert (parts.subagents, parts.listed) == (0, 1)
+
+
+def test_subagents_of_subagents_are_in_place_once_each_even_in_a_cycle(web: WebVault, vault: Vault) -> None:
+    names = [f"2026-11-21-below-{number}" for number in range(8)]
+    for name, child in zip(names, [*names[1:], names[0]], strict=True):
+        (vault.sessions / f"{name}.md").write_text(render_session(session_of(f"I am {name}.", name, child)))
+    shared, _ = shared_of(web, session_of("Look at it", child=names[0]))
+    assert contents_of(shared.whole).subagents == len(names)
+    for kind, text in texts_of(shared, web).items():
+        assert all(f"I am {name}." in text for name in names), kind
+
+
+def test_a_subagents_phases_are_named_if_there_are_several(web: WebVault, vault: Vault) -> None:
+    phases = tuple(Phase(name, entries=(Prose(f"In {name}."),)) for name in ("Reading", "Measuring"))
+    child = Session("2026-11-21-two", started=START, title="T", phases=phases)
+    (vault.sessions / "2026-11-21-two.md").write_text(render_session(child), encoding="utf-8")
+    shared, _ = shared_of(web, session_of("Look at it", child="2026-11-21-two"))
+    assert "<p class=facts>Measuring</p>" in shared_html(shared, web)
+    assert "Measuring\n" in shared_markdown(shared).replace("> ", "")
 
 
 def test_a_trajectory_is_valid_atif_and_refers_to_its_subagents(web: WebVault) -> None:
-    plain = trajectory_of(shared_of(web, session_of("Look", child="2026-11-21-child"))[0])
+    plain = trajectory_of(shared_of(web, session_of("Look", child=CHILD))[0])
     found = Trajectory.model_validate(plain)
     assert [step.source for step in found.steps] == ["user", "agent", "agent", "system", "agent"]
-    assert [one["trajectory_id"] for one in plain["subagent_trajectories"]] == ["2026-11-21-child"]
+    assert [one["trajectory_id"] for one in plain["subagent_trajectories"]] == [CHILD]
 
 
 @pytest.mark.parametrize(
-    ("level", "words"), [(Level.USER, "said"), (Level.TALK, "said prose"), (Level.FULL, "said prose call")]
+    ("level", "shown"),
+    [(Level.USER, ["words"]), (Level.TALK, ["words", "prose"]), (Level.FULL, ["words", "prose", "pytest"])],
 )
-def test_a_level_leaves_out_what_it_does_not_show(web: WebVault, level: Level, words: str) -> None:
-    entries = (Intervention("It said."), Prose("Some prose."), ToolCalls((ToolCall("Bash call", "ok"),)))
+def test_a_level_leaves_out_what_it_does_not_show(web: WebVault, level: Level, shown: list[str]) -> None:
+    entries = (Intervention("My words."), Prose("Some prose."), ToolCalls((ToolCall("Bash pytest", "ok"),)))
     phase = Phase("Work", AgentRef("claude-code"), started=START, entries=entries)
-    shared, _ = shared_of(web, Session("2026-11-21-x", started=START, title="T", phases=(phase,)), level)
-    for kind, text in texts_of(shared, web).items():
+    session = Session("2026-11-21-x", started=START, title="T", phases=(phase,))
+    for kind, text in texts_of(shared_of(web, session, level)[0], web).items():
         body = text[text.index("<main") : text.index("</main")] if kind == "html" else text
-        assert [word for word in ("It said", "Some prose", "Bash call") if word.split()[1] in body][-1:] == [
-            {"said": "It said", "prose": "Some prose", "call": "Bash call"}[words.rsplit(maxsplit=1)[-1]]
-        ], kind
+        found = [word for word in ("words", "prose", "pytest") if word in body]
+        assert found == shown, kind
 
 
 @given(hostile_text())
 def test_hostile_text_is_neither_markup_nor_structure_in_what_is_shared(text: str) -> None:
     session = session_of(text)
     redaction = ShareRedaction(redact_of(SecretSettings()), Person())
-    shared = Shared(redaction.value(session), {}, {}, NO_COST, Level.FULL)
+    shared = Shared(Report(redaction.value(session)), NO_COST, Level.FULL)
     read = read_session(Source(shared_markdown(shared)), "x")
     assert len(read.phases) == 1
     assert len(read.phases[0].entries) <= len(session.phases[0].entries)
@@ -184,3 +222,11 @@ def test_what_is_in_the_file_and_what_looks_private_is_said_first(share: Callabl
 def test_a_file_in_the_vault_is_refused(share: Callable[..., str], vault: Vault) -> None:
     assert "in the vault" in share("--yes", "-o", str(vault.root / "out.html"), code=2)
     assert not (vault.root / "out.html").exists()
+
+
+def test_in_the_vault_the_file_is_written_beside_it(
+    share: Callable[..., str], vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(vault.sessions)
+    assert f"written  {vault.root.parent / '2026-11-21-parent.html'}" in share("--yes")
+    assert f"replaced  {vault.root.parent / '2026-11-21-parent.html'}" in share("--yes")

@@ -10,10 +10,20 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup, escape
 
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.core.text import short_duration
+from crucible.core.text import dollars, short_duration
 from crucible.core.zones import in_zone
 from crucible.search.recall import Hit
-from crucible.vault.index.query import STATUSES, SessionQuery, check_column, parse_condition, select
+from crucible.vault.index.costs import select_priced
+from crucible.vault.index.query import (
+    COST,
+    PRICED,
+    STATUSES,
+    UNPRICED,
+    SessionQuery,
+    check_column,
+    named_column,
+    parse_condition,
+)
 from crucible.vault.index.schema import Row, View, split_list
 from crucible.vault.index.time_filters import parse_when, time_of
 from crucible.web.web_vault import SESSION_PAGES, WebVault, page_address
@@ -21,7 +31,7 @@ from crucible.web.web_vault import SESSION_PAGES, WebVault, page_address
 _PAGE = 100
 TEXTS = ("project", "agent", "channel", "model")
 FIELDS = ("status", *TEXTS, "since", "until", "sort", "where", "children", "archived")
-SORTS = ("", "-tokens", "-duration_s", "-failures", "title", "started")
+SORTS = ("", "-cost", "-tokens", "-duration_s", "-failures", "title", "started")
 """Orders that the page offers; any column works in the address."""
 
 
@@ -36,6 +46,7 @@ class SessionLine(NamedTuple):
     started: str
     duration: str
     tokens: str
+    cost: str
     agents: str
     calls: str
     failures: int
@@ -54,10 +65,17 @@ def session_line(row: Row, web: WebVault) -> SessionLine:
         show_cell_time(row["started"], web.zone),
         short_duration(seconds) if isinstance(seconds, int) else "",
         f"{tokens:,}" if isinstance(tokens, int) else "",
+        _cost(row),
         ", ".join(agent.partition("@")[0] for agent in split_list(str(row["participants"] or ""))),
         f"{calls:,}" if isinstance(calls, int) else "",
         failures if isinstance(failures, int) else 0,
     )
+
+
+def _cost(row: Row) -> str:
+    """Return the cost in a row of `select_priced`; "" if nothing was used."""
+    micros = row.get(COST)
+    return dollars(micros) if isinstance(micros, int) else "unpriced" if row.get(UNPRICED) else ""
 
 
 def show_cell_time(cell: object, zone: tzinfo | None) -> str:
@@ -102,7 +120,8 @@ def list_values(web: WebVault, given: Mapping[str, str]) -> Mapping[str, object]
 def _listed(web: WebVault, given: Mapping[str, str]) -> Mapping[str, object]:
     query = query_of(given, web.now())
     start = _number(given.get("start", ""))
-    rows = web.ask(lambda view: select(view, query._replace(limit=start + _PAGE + 1)))
+    asked, by_cost = query._replace(limit=start + _PAGE + 1), _names_cost(given, query)
+    rows = web.ask(lambda view: select_priced(view, web.prices, asked, by_cost=by_cost))
     more = urlencode({**given, "start": start + _PAGE}) if len(rows) > start + _PAGE else ""
     return {"lines": [session_line(row, web) for row in rows[start : start + _PAGE]], "more": more}
 
@@ -113,16 +132,25 @@ def query_of(given: Mapping[str, str], now: datetime) -> SessionQuery:
     if texts.get("status", STATUSES[0]) not in STATUSES:
         raise UsageError(f"{texts['status']!r} is not a status", f"one of {', '.join(STATUSES)}")
     sort = given.get("sort", "").strip()
-    column = check_column(sort.removeprefix("-")) if sort else ""
+    column = check_column(sort.removeprefix("-"), PRICED) if sort else ""
+    column = COST if column == "cost" else column
     return SessionQuery(
         **texts,  # type: ignore[arg-type]  # all of them are texts
         since=parse_when(given["since"], now) if given.get("since") else None,
         until=parse_when(given["until"], now, end=True) if given.get("until") else None,
         children=bool(given.get("children")),
         archived=bool(given.get("archived")),
-        where=(parse_condition(given["where"], now),) if given.get("where", "").strip() else (),
+        where=(parse_condition(given["where"], now, PRICED),) if given.get("where", "").strip() else (),
         sort=f"-{column}" if sort.startswith("-") else column or None,
     )
+
+
+def _names_cost(given: Mapping[str, str], query: SessionQuery) -> bool:
+    """Return whether the order or a condition depends on the cost."""
+    named = {(query.sort or "").removeprefix("-")}
+    if given.get("where", "").strip():
+        named.add(named_column(given["where"], PRICED))
+    return not named.isdisjoint(("cost", COST, UNPRICED))
 
 
 def _number(text: str) -> int:
@@ -136,7 +164,7 @@ def _found(web: WebVault, given: Mapping[str, str]) -> Mapping[str, object]:
     """Search by recall.  Sessions found come first, with the filters applied; then the events."""
     answer = web.recall(given["q"])
     names = {one.session for one in answer.sessions} | {hit.event.session for hit in answer.hits}
-    allowed = web.ask(lambda view: _rows_of(view, names, given, web.now()))
+    allowed = web.ask(lambda view: _rows_of(view, names, given, web))
     lines = [session_line(allowed[one.session], web) for one in answer.sessions if one.session in allowed]
     is_filtered = any(given.get(name) for name in FIELDS)
     hits = [
@@ -148,10 +176,11 @@ def _found(web: WebVault, given: Mapping[str, str]) -> Mapping[str, object]:
     return {"lines": lines, "hits": hits}
 
 
-def _rows_of(view: View, names: set[str], given: Mapping[str, str], now: datetime) -> dict[str, Row]:
-    query = query_of(given, now)
+def _rows_of(view: View, names: set[str], given: Mapping[str, str], web: WebVault) -> dict[str, Row]:
+    query = query_of(given, web.now())
     wanted = query._replace(children=True, sort=None, where=(*query.where, lambda row: row["id"] in names))
-    return {str(row["id"]): row for row in select(view, wanted)}
+    rows = select_priced(view, web.prices, wanted, by_cost=_names_cost(given, query))
+    return {str(row["id"]): row for row in rows}
 
 
 def _hit(hit: Hit, row: Row | None, web: WebVault) -> Iterator[FoundLine]:
