@@ -53,6 +53,7 @@ LATE = {
     },
     "crucible.cli.status_page": {"crucible.cli.first_vault"},
     "crucible.cli.import_command": {"crucible.cli.import_run"},
+    "crucible.cli.vault_watch": {"crucible.integrations.live.client_watch"},
     "crucible.cli.id_arguments": {
         "crucible.cli.id_choices",
         "crucible.vault.index.index_draft",

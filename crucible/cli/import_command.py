@@ -70,6 +70,7 @@ def _is_mistyped(value: object, path: Path) -> bool:
 @click.option("--project", metavar="NAME", help="Only sessions of this project.")
 @since_option("Only what was written since: 2026-11-21, 12h, 7d, 2w.")
 @flag("--refresh", "Also upgrade notes of older versions; your edits stay.")
+@flag("--whole-turns", "Leave turns of the last minute to the next import, unless they have ended.")
 @flag("--dry-run", "Show what would be done and write nothing.")
 @click.option("-v", "--verbose", is_flag=True, help="List every session.")
 @format_option()
@@ -113,7 +114,8 @@ def import_sessions(
 def _import(door: Door, dialects: Sequence[Dialect], paths: Sequence[Path], given: dict[str, Any]) -> Shown:
     """Import, unless nothing has changed since the last import of the same folders."""
     root, settings = vault_place(door)
-    question = None if any(given.values()) else _question(root, settings, dialects, paths)
+    is_plain = not any(value for name, value in given.items() if name != "whole_turns")
+    question = None if not is_plain else _question(root, settings, dialects, paths)
     if question and not is_due(root, settings) and (known := answer(question)):
         return known
     from crucible.cli.import_run import run_import  # noqa: PLC0415  imports five times as much

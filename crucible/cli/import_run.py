@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,9 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.integrations.hooks.sync import has_backlog, write_down
 from crucible.search.background_update import update_later
 from crucible.vault.notes.vault import Vault
+
+_GROWING = timedelta(minutes=1)
+"""The time since its last write after which an unfinished turn is imported, also with `--whole-turns`."""
 
 Show = Callable[[Sequence[ImportReport]], Shown]
 """Returns what the reports of the searches show."""
@@ -78,11 +81,18 @@ def import_with_progress(
 
 
 def import_options(
-    *, dry_run: bool = False, since: datetime | None = None, project: str | None = None, refresh: bool = False
+    *,
+    dry_run: bool = False,
+    since: datetime | None = None,
+    project: str | None = None,
+    refresh: bool = False,
+    whole_turns: bool = False,
 ) -> ImportOptions:
     """Return the options of an import that begins now."""
+    now = local_now()
     return ImportOptions(
-        now=local_now(),
+        now=now,
+        growing_since=now - _GROWING if whole_turns else None,
         dry_run=dry_run,
         since=since,
         only_project=project,

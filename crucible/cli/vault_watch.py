@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime
+from pathlib import Path
 from types import FrameType
 from typing import assert_never
 
 import click
 
 from crucible.cli.environment import cwd_and_projects, user_settings
-from crucible.cli.options import Door
-from crucible.cli.output import say, warn, write
+from crucible.cli.options import Door, flag
+from crucible.cli.output import clean_line, say, warn, write
 from crucible.cli.vault_access import open_vault
 from crucible.commands.idle.idle_check import look
 from crucible.vault.index.index import Index
@@ -30,13 +32,17 @@ from crucible.vault.index.watch.watcher import WatchNotice, WatchStarted, watch
     metavar="MS",
     help="Milliseconds without changes that end a burst.",
 )
+@flag("--clients", "Also import the logs of all clients while they grow.")
 @click.pass_obj
-def follow(door: Door, settle: int) -> None:
+def follow(door: Door, settle: int, *, clients: bool) -> None:
     """Watch the vault: keep the index current, and print a line for every change.
 
     \b
     - Shows changes by Obsidian, git, editors and cru: the time, what
       happened, the path and the session's status.
+    - With --clients, the sessions of all agents on this machine become notes
+      while they run, within seconds after each turn. Sessions that ran while
+      nothing was watching are imported first.
     - Pauses sessions after the idle time in the settings.
     - One watcher per vault. Ctrl-C ends it.
 
@@ -44,6 +50,7 @@ def follow(door: Door, settle: int) -> None:
 
     \b
       cru watch
+      cru watch --clients
       cru watch --settle 1000
       cru watch | grep --line-buffered failed
     """
@@ -52,12 +59,34 @@ def follow(door: Door, settle: int) -> None:
     def tell(news: WatchStarted | NoteChange | WatchNotice) -> None:
         _print(news, str(vault.sessions))
 
-    with _ended_quietly():
-        watch(vault.root, vault.settings, settle / 1000, tell, _pause_quiet, user=user_settings())
+    with _ended_quietly(), _followed_logs(vault.root) if clients else nullcontext(_nothing) as follow_logs:
+
+        def pulse(index: Index) -> None:
+            follow_logs()
+            look(index, datetime.now(UTC), cwd_and_projects, is_true=True)
+
+        watch(vault.root, vault.settings, settle / 1000, tell, pulse, user=user_settings())
 
 
-def _pause_quiet(index: Index) -> None:
-    look(index, datetime.now(UTC), cwd_and_projects, is_true=True)
+@contextmanager
+def _followed_logs(root: Path) -> Iterator[Callable[[], None]]:
+    """Follow the logs of all clients; yields what is to be called about twice a second."""
+    from crucible.integrations.live.client_watch import ClientWatch  # noqa: PLC0415  only needed with --clients
+
+    with closing(ClientWatch(root, os.environ, Path.home(), _say_clean, _warn_clean)) as client_watch:
+        yield client_watch.pulse
+
+
+def _say_clean(line: str) -> None:
+    say(clean_line(line))
+
+
+def _warn_clean(line: str) -> None:
+    warn(clean_line(line))
+
+
+def _nothing() -> None:
+    """Do nothing: no logs are followed."""
 
 
 def _print(news: WatchStarted | NoteChange | WatchNotice, folder: str) -> None:

@@ -30,10 +30,10 @@ def start_in_background(module: str, *arguments: str) -> None:
     )
 
 
-def run_after_others() -> None:
-    """Lower this process's priority: what the user waits for comes first."""
+def run_after_others(process: int = 0) -> None:
+    """Lower the priority of a process, by default this one: what the user waits for comes first."""
     if sys.platform != "win32":
         try:
-            os.nice(10)
+            os.setpriority(os.PRIO_PROCESS, process, 10)
         except OSError:
             return

@@ -291,20 +291,29 @@ def _is_foreign(row: dict[str, Any]) -> bool:
 def find(path: Path) -> Iterator[Transcript]:
     """Yield the sessions in a file, a session's folder, a project's folder or the client's entire folder.
 
-    A file given directly always counts as a transcript.  In a folder, a file counts if it is named after a session id
-    or passes `sniff`.  A folder that cannot be listed is yielded like a file, so that `read` reports why.  Subagents'
+    A file given directly always counts as a transcript; that of a subagent counts as its session, if that exists.  In a
+    folder, a file counts if it is named after a session id or passes `sniff`.  A folder that cannot be listed is yielded like a file, so that `read` reports why.  Subagents'
     logs are `<session>/subagents/agent-<id>.jsonl` since 2.1.2 (deeper for workflow runs), and siblings of the trunk
     before that.  Raises `TranscriptError` for a path that does not exist or may not be read.
     """
     check_reachable(path)
     trunk = path.with_name(path.name + ".jsonl")
-    trunk = trunk if path.is_dir() else path
+    trunk = trunk if path.is_dir() else _trunk_of(path)
     if trunk.is_file() or not path.is_dir():
         # A caller that asks for one session may already have imported its followers.
         yield replace(_transcript(trunk, _siblings(trunk.parent)), followed_by=followers(trunk))
     else:
         projects = path / "projects"
         yield from _walk(projects if projects.is_dir() else path, DEEPEST)
+
+
+def _trunk_of(path: Path) -> Path:
+    """Return the trunk of a subagent's file; the file itself if it is none, or if its trunk is missing."""
+    if not path.name.startswith("agent-"):
+        return path
+    folder = next((each.parent for each in path.parents if each.name == "subagents"), None)
+    trunk = folder.with_name(f"{folder.name}.jsonl") if folder else path.with_name(f"{_session_of(path)}.jsonl")
+    return trunk if trunk.is_file() else path
 
 
 def _walk(folder: Path, depth: int) -> Iterator[Transcript]:

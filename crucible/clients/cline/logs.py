@@ -47,8 +47,12 @@ def _head(path: Path) -> bytes:
 
 
 def find(path: Path) -> Iterator[Transcript]:
-    """Yield the sessions in a file, in a session's folder or in the client's entire folder."""
-    return find_files(path, _is_trunk, _transcript)
+    """Yield the sessions in a file, in a session's folder or in the client's entire folder.
+
+    A subagent's file counts as its session, if that exists.
+    """
+    trunk = path.with_name(path.parent.name + _ENDING)
+    return find_files(trunk if path.is_file() and trunk.is_file() else path, _is_trunk, _transcript)
 
 
 def _is_trunk(path: Path) -> bool:

@@ -160,16 +160,23 @@ def find(path: Path) -> Iterator[Transcript]:
 
     A session is `~/.gemini/tmp/<project>/chats/session-<time>-<8 of the id>.jsonl`, or `.json` (one document) in older
     versions.  A subagent's log is `chats/<id of its parent>/<its id>.jsonl`.  A file given directly always counts as a
-    transcript; in a folder, a file counts if it is named like a session or passes `sniff`.  A folder that cannot be
+    transcript; that of a subagent counts as its session, if that exists.  In a folder, a file counts if it is named like a session or passes `sniff`.  A folder that cannot be
     listed is yielded like a file, so that `read` reports why.  Raises `TranscriptError` for a path that does not exist
     or may not be read.
     """
     check_reachable(path)
     if not path.is_dir():
-        yield _transcript(path)
+        yield _parent_of(path) or _transcript(path)
         return
     tmp = path / "tmp"
     yield from _walk(tmp if tmp.is_dir() else path, DEEPEST)
+
+
+def _parent_of(path: Path) -> Transcript | None:
+    """Return the session of a subagent's file; None if it is none, or if its session is missing."""
+    chats = path.parent.parent
+    sessions = _walk(chats, 0) if chats.name == "chats" else ()
+    return next((one for one in sessions if path in (file.path for file in one.subagents)), None)
 
 
 def _walk(folder: Path, depth: int) -> Iterator[Transcript]:

@@ -40,6 +40,7 @@ class ImportOptions:
     - `redact`: replaces the redactor of the vault's settings
     - `client`: whether the program that writes the transcripts is running, if known
     - `whole_turns`: leave an unfinished last turn to the next import
+    - `growing_since`: the same, for logs that were written since this time
     - `follows`: the source of the session that this one continues, if no transcript says so
     - `met`: called for each session before it is written, with its id ("" if there is nothing to write), its note
       before the import, and the client's working directory
@@ -54,6 +55,7 @@ class ImportOptions:
     redact: Redactor | None = None
     client: Client = Client.UNKNOWN
     whole_turns: bool = False
+    growing_since: datetime | None = None
     follows: str = ""
     met: Met | None = None
     only_session: str = ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from crucible.commands.imports.session_ids import SessionSkippedError
 from crucible.commands.imports.session_logs import SessionDeferredError, SessionLogs
 from crucible.commands.imports.session_notes import PlannedNote, is_inline, plan_notes, write_notes
 from crucible.commands.imports.strands import written_at
-from crucible.commands.imports.transcript_search import find_transcripts
+from crucible.commands.imports.transcript_search import find_transcripts, is_growing, last_written
 from crucible.core.errors import CrucibleError
 from crucible.core.processes import cores
 from crucible.documents.markdown.source import Edit
@@ -89,10 +89,12 @@ def import_all(
     progress: Progress = lambda _done, _total, _name: None,
     on_stop: OnStop = lambda _reports: None,
     known: KnownLogs | None = None,
+    table: SourceTable | None = None,
 ) -> list[ImportReport]:
     """Import the sessions of several clients, with one report per search. The vault's notes are read only once.
 
-    Logs in the table `known` are not opened; the options must be those of a plain import.
+    Logs in the table `known` are not opened; the options must be those of a plain import. `table` is that of an earlier
+    import of this process.
     """
     options = replace(options, projects=with_known(options.projects, vault.root))
     imports = [_ClientImport(search.dialect, ReportDraft()) for search in searches]
@@ -104,7 +106,8 @@ def import_all(
     total, done = sum(map(len, found)), 0
     if imports:
         folds = KeptFolds(vault) if keeps_folds(vault.settings, options) else None
-        place = _Place(vault, _source_table(vault, imports[0].report), options, known, folds)
+        table = table or _source_table(vault, imports[0].report)
+        place = _Place(vault, table, options, known, folds)
         with _report_on_stop(imports, on_stop), _reading_ahead(place, imports, found) as place:
             for each, transcripts in zip(imports, found, strict=True):
                 _import_sessions(place, each, _counted(transcripts, done, total, progress))
@@ -165,7 +168,12 @@ def _reading_ahead(
     """Read the new sessions in worker processes, if there is enough to read and the options allow it."""
     options = place.options
     is_plain = options == ImportOptions(
-        options.now, options.dry_run, options.since, projects=options.projects, client=options.client
+        options.now,
+        options.dry_run,
+        options.since,
+        projects=options.projects,
+        client=options.client,
+        growing_since=options.growing_since,
     )
     clients = zip(imports, found, strict=True) if is_plain and cores() > 1 else ()
     new = [one for each, transcripts in clients for one in transcripts if _is_new(place, each.dialect, one)]
@@ -187,7 +195,8 @@ def _is_new(place: _Place, dialect: Dialect, transcript: Transcript) -> bool:
         return not (
             table.knows(source)
             or table.deleted.has(source, transcript.path)
-            or (options.since and _last_written(dialect, transcript) < options.since)
+            or is_growing(dialect, transcript, options)
+            or (options.since and last_written(dialect, transcript) < options.since)
             or (known and known.find(dialect, transcript, table))
             or Tickets(vault, table).first(dialect, transcript, source)
         )
@@ -295,7 +304,7 @@ def _is_left_out(place: _Place, of: _ClientImport, transcript: Transcript, read:
     """True if a session need not be read; `read` then gets what reading it would report."""
     _, table, options, known, *_ = place
     source = source_name(transcript.client, transcript.native_id)
-    if options.since and _last_written(of.dialect, transcript) < options.since:
+    if options.since and last_written(of.dialect, transcript) < options.since:
         read.left_out["since"] += 1
     elif table.find(source) is None and table.deleted.has(source, transcript.path):
         read.left_out["deleted"] += 1
@@ -333,12 +342,6 @@ def _read_and_plan(
     notes = plan_notes(logs.strands, vault.settings, options, project=logs.project, started=started, home=home)
     of.report.redacted += Counter({transcript.path: sum(map(_newly_redacted, notes))})
     return _Planned(notes, logs, files, read)
-
-
-def _last_written(dialect: Dialect, transcript: Transcript) -> datetime:
-    """Return the time of a transcript's last event, else the file's modification time."""
-    last = dialect.reach(transcript).last
-    return last or datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC)
 
 
 def _moves_of(logs: SessionLogs, follows: str) -> Iterator[tuple[str, str]]:

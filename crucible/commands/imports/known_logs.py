@@ -100,7 +100,7 @@ class KnownLogs:
         """
         notes = _note_places(logs, is_written=is_written)
         young = any(self._is_young(strand.recorder.draft().last) for strand in logs.strands)
-        if files is None or notes is None or young:
+        if files is None or notes is None or young or logs.is_cut:
             return
         places = {source: place and [self._relative(place[0]), *_numbers(place[1])] for source, place in notes.items()}
         entry = {

@@ -48,18 +48,22 @@ class SourceTable:
 
     def __init__(self, vault: Vault, on_error: OnError | None = None) -> None:
         self._vault = vault
+        self._on_error = on_error
+        self.deleted = load_deleted(vault.root)
+        self._read_all()
+
+    def _read_all(self) -> None:
         self._paths: dict[str, Path] = {}
         self._sessions: set[str] = set()
         """The sources of sessions that have a note, or a subagent with a note."""
         self._seen: set[str] = set()
-        self._folders: set[str] = {str(vault.sessions)}
+        self._folders: set[str] = {str(self._vault.sessions)}
         self._names: set[str] = set()
         self._with_sources: set[str] = set()
         """Names of notes that have sources."""
-        self.deleted = load_deleted(vault.root)
         self.written: dict[Path, Stamp] = {}
         """The stamps of the notes that this import wrote or compared."""
-        for path in vault.session_paths(on_error):
+        for path in self._vault.session_paths(self._on_error):
             self._read_note(str(path.parent), path.name)
 
     def find(self, source: str) -> Path | None:
@@ -117,16 +121,14 @@ class SourceTable:
             self.add(source, note.path)
 
     def refresh(self) -> None:
-        """Add the notes created, and the sessions deleted, since the table was read."""
+        """Add the notes created, and the sessions deleted, since the table was read.  If notes have moved, read all."""
         self.deleted = load_deleted(self._vault.root)
-        for folder in self._folders:
-            try:
-                names = os.listdir(folder)
-            except OSError:
-                continue
-            for name in sorted(names):
-                if is_markdown(name) and not name.startswith(".") and f"{folder}{os.sep}{name}" not in self._seen:
-                    self._read_note(folder, name)
+        there = {f"{folder}{os.sep}{name}" for folder in self._folders for name in _note_names(folder)}
+        if not self._seen <= there:
+            self._read_all()
+            return
+        for path in sorted(there - self._seen):
+            self._read_note(*os.path.split(path))
 
     def _read_note(self, folder: str, name: str) -> None:
         path = f"{folder}{os.sep}{name}"
@@ -157,6 +159,13 @@ class NoNotes(SourceTable):
     def find(self, source: str) -> Path | None:  # noqa: ARG002
         """Return None."""
         return None
+
+
+def _note_names(folder: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if is_markdown(name) and not name.startswith(".")]
+    except OSError:
+        return []
 
 
 def _logged_source(root: Path, name: str) -> str:

@@ -40,6 +40,7 @@ from crucible.commands.imports.strands import (
     find_last_second,
     synced_row,
 )
+from crucible.commands.imports.transcript_search import is_growing
 from crucible.commands.imports.trunk_fold import TrunkFold
 from crucible.core.errors import TranscriptError
 from crucible.documents.recording.pending_calls import Details
@@ -192,7 +193,7 @@ class SessionLogs(TrunkFold):
         if agent:
             return self._results.merge(agent, self._dialect.read(self.transcript, agent), self._strands[agent].mark)
         events = self.tickets.mark_resumed(self._trunk_events())
-        if self._options.whole_turns:
+        if is_growing(self._dialect, self.transcript, self._options):
             return self._turns.until_last_end(events, self._held)
         return chain(self._held, events)
 

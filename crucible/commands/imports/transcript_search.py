@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crucible.clients.log_files import Reach, Transcript, files_below, source_name
 from crucible.clients.registry import DIALECTS, Dialect, sniff
-from crucible.commands.imports.import_report import ReportDraft, reason_at
+from crucible.commands.imports.import_report import ImportOptions, ReportDraft, reason_at
 from crucible.commands.imports.import_result import Search, UnreadableRow
 from crucible.core.errors import TranscriptError, reason_of
 
@@ -69,6 +69,23 @@ def _files(path: Path) -> Iterator[Path]:
         yield path
         return
     yield from files_below(path)
+
+
+def last_written(dialect: Dialect, transcript: Transcript) -> datetime:
+    """Return the time of a transcript's last event, else the file's modification time."""
+    return dialect.reach(transcript).last or _modified(transcript)
+
+
+def is_growing(dialect: Dialect, transcript: Transcript, options: ImportOptions) -> bool:
+    """Return whether the options leave an unfinished last turn of a transcript to the next import."""
+    if options.whole_turns or options.growing_since is None or _modified(transcript) < options.growing_since:
+        return options.whole_turns
+    # A database is written for any of its sessions.
+    return transcript.path.suffix != ".db" or last_written(dialect, transcript) >= options.growing_since
+
+
+def _modified(transcript: Transcript) -> datetime:
+    return datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC)
 
 
 def find_transcripts(search: Search, report: ReportDraft) -> list[Transcript]:

@@ -72,6 +72,11 @@ class TrunkFold:
         """The session's own log."""
         return self._strands[""]
 
+    @property
+    def is_cut(self) -> bool:
+        """True if an unfinished turn was left to the next import."""
+        return self._turns.cut
+
     def _resume(self, strand: Strand) -> None:
         """Go on from the kept fold, or forget it if the note needs to be read whole."""
         kept = self._kept

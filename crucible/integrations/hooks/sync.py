@@ -217,7 +217,7 @@ def _finish(
     vault: Vault, user: UserSettings, spooled: Spooled, tried: dict[str, int], stopped: list[StoppedSession]
 ) -> None:
     """Mark a session whose client died; check an ended one a final time, since rows may arrive after its end."""
-    client = _client_of(spooled)
+    client = client_state(spooled)
     if client is Client.RUNNING:
         return
     age = time.time() - max((line.time for line in spooled.lines), default=0.0)
@@ -246,7 +246,7 @@ def _try(
     """Import a session and return whether that succeeded; if its client has ended, append the session to `stopped`."""
     tried[spooled.session] = spooled.size
     try:
-        client = _client_of(spooled)
+        client = client_state(spooled)
         if not _write_down(vault, user, spooled, client, stopped):
             return False
         save_state(vault.root, spooled, _STATE_NAMES[client])
@@ -256,7 +256,8 @@ def _try(
     return True
 
 
-def _client_of(spooled: Spooled) -> Client:
+def client_state(spooled: Spooled) -> Client:
+    """Return the state of a session's client, as the hooks reported it."""
     if spooled.has_ended:
         return Client.ENDED
     return Client.RUNNING if is_running(spooled) else Client.DIED

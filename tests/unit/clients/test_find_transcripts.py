@@ -18,6 +18,7 @@ from crucible.clients.redact import keep_all
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.transcript_search import other_writer
 from crucible.core.errors import TranscriptError
+from tests.cases import for_each
 from tests.unit.clients.building import DATA, SESSION, Row, dump, only, user
 
 LIMITER = DATA / "claude-code" / "limiter"
@@ -223,3 +224,13 @@ def test_the_notices_of_real_subagents_name_a_call_of_the_trunk() -> None:
         meta = json.loads(subagent.path.with_suffix(".meta.json").read_text(encoding="utf-8"))
         assert subagent.call == meta["toolUseId"]
         assert subagent.call in calls
+
+
+@for_each("client", ["claude-code", "codex", "gemini", "cline"])
+def test_the_log_of_a_subagent_counts_as_its_session(client: str) -> None:
+    dialect = dialects.DIALECTS[client]
+    for session in (one for folder in (DATA / client).glob("*/") for one in dialect.find(folder)):
+        for file in session.subagents:
+            (found,) = dialect.find(file.path)
+            assert found.native_id == session.native_id
+            assert found.path == session.path or client == "gemini"  # one of the two files of a resumed session

@@ -13,7 +13,7 @@ import stat
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -57,56 +57,34 @@ class FileEvent(NamedTuple):
     cookie: str = ""
 
 
-class Listener(FileSystemEventHandler):
-    """Reports events below a real folder until `close`.  `OSError` if the folder cannot be watched."""
+class Observing(FileSystemEventHandler):
+    """Runs watchdog on real folders, each with its subfolders if its value is true, until `close`.
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-        self._moved = False
-        self._warnings = _Warnings()
-        self._events: SimpleQueue[FileEvent] = SimpleQueue()
+    A subclass defines `dispatch`, which watchdog calls in its own thread.  `OSError` if a folder cannot be watched.
+    """
+
+    def __init__(self, folders: Mapping[str, bool]) -> None:
+        self.has_moved = False
+        """True if a folder was moved or deleted: after several in quick succession, watchdog confuses their paths."""
         # Watchdog warns about a moved folder that is watched again, which is harmless.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
+        self._faults = _FAULTS.begin()
         before = set(threading.enumerate())
         self._threads: set[threading.Thread] = set()
         self._observer = Observer()
-        self._observer.schedule(self, folder, recursive=True, event_filter=_EVENT_TYPES)
         try:
+            for folder, is_deep in folders.items():
+                self._observer.schedule(self, folder, recursive=is_deep, event_filter=_EVENT_TYPES)
             self._observer.start()
         except BaseException:
             self.close()
             raise
         self._threads = set(threading.enumerate()) - before
 
-    def next(self, seconds: float) -> FileEvent | None:
-        """Return the next event; None if there is none within `seconds`."""
-        try:
-            return self._events.get(timeout=max(seconds, 0.001))
-        except Empty:
-            return None
-
     def is_sound(self) -> bool:
         """Return whether all events were received and were reported for the right folder."""
-        return not (self._warnings.any or self._moved) and all(one.is_alive() for one in self._threads)
-
-    def dispatch(self, event: FileSystemEvent) -> None:
-        """Handle an event; called by watchdog in its own thread."""
-        for path in {os.fsdecode(event.src_path), os.fsdecode(event.dest_path)} - {""}:
-            if is_cookie(name := os.path.basename(path)) and isinstance(event, events.FileCreatedEvent):
-                self._events.put(FileEvent(cookie=name))
-            elif "/." not in path[len(self.folder) :].replace(os.sep, "/"):
-                self._put(path, event)
-
-    def _put(self, path: str, event: FileSystemEvent) -> None:
-        if event.is_directory:
-            # After several folders are moved in quick succession, watchdog confuses their paths.
-            self._moved = self._moved or not isinstance(event, events.DirCreatedEvent | events.DirAttribEvent)
-            self._events.put(FileEvent(folder=path if path != self.folder else ""))
-        elif is_markdown(path):
-            self._events.put(FileEvent(note=path))
-        elif os.path.islink(path):
-            # A symlink may lead to a folder of notes.
-            self._events.put(FileEvent())
+        has_fault = self.has_moved or _FAULTS.count != self._faults
+        return not has_fault and all(one.is_alive() for one in self._threads)
 
     def close(self) -> None:
         """Stop all threads."""
@@ -121,31 +99,79 @@ class Listener(FileSystemEventHandler):
                     with suppress(KeyError, OSError):
                         thread.stop()
         finally:
-            self._warnings.close()
+            _FAULTS.end()
 
 
-class _Warnings(logging.Handler):
-    """Detects watchdog's warnings and crashed threads: a full queue is reported in no other way."""
+class Listener(Observing):
+    """Reports events below the sessions folder."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._events: SimpleQueue[FileEvent] = SimpleQueue()
+        super().__init__({folder: True})
+
+    def next(self, seconds: float) -> FileEvent | None:
+        """Return the next event; None if there is none within `seconds`."""
+        try:
+            return self._events.get(timeout=max(seconds, 0.001))
+        except Empty:
+            return None
+
+    def dispatch(self, event: FileSystemEvent) -> None:
+        """Handle an event."""
+        for path in {os.fsdecode(event.src_path), os.fsdecode(event.dest_path)} - {""}:
+            if is_cookie(name := os.path.basename(path)) and isinstance(event, events.FileCreatedEvent):
+                self._events.put(FileEvent(cookie=name))
+            elif "/." not in path[len(self.folder) :].replace(os.sep, "/"):
+                self._put(path, event)
+
+    def _put(self, path: str, event: FileSystemEvent) -> None:
+        if event.is_directory:
+            self.has_moved = self.has_moved or not isinstance(event, events.DirCreatedEvent | events.DirAttribEvent)
+            self._events.put(FileEvent(folder=path if path != self.folder else ""))
+        elif is_markdown(path):
+            self._events.put(FileEvent(note=path))
+        elif os.path.islink(path):
+            # A symlink may lead to a folder of notes.
+            self._events.put(FileEvent())
+
+
+class _Faults(logging.Handler):
+    """Counts watchdog's warnings and crashed threads while a listener is open: a full queue is reported in no other way."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.any = False
-        self._log = logging.getLogger("watchdog")
-        self._propagated, self._log.propagate = self._log.propagate, False
-        self._log.addHandler(self)
-        self._hook, threading.excepthook = threading.excepthook, self._on_crash
+        self.count = 0
+        self._open = 0
+
+    def begin(self) -> int:
+        """Note that a listener opens; return the count so far."""
+        self._open += 1
+        if self._open == 1:
+            log = logging.getLogger("watchdog")
+            self._propagated, log.propagate = log.propagate, False
+            log.addHandler(self)
+            self._hook, threading.excepthook = threading.excepthook, self._on_crash
+        return self.count
+
+    def end(self) -> None:
+        """Note that a listener has closed."""
+        self._open -= 1
+        if not self._open:
+            log = logging.getLogger("watchdog")
+            threading.excepthook = self._hook
+            log.removeHandler(self)
+            log.propagate = self._propagated
 
     def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002
-        self.any = True
+        """Count a warning."""
+        self.count += 1
 
     def _on_crash(self, _: threading.ExceptHookArgs) -> None:
-        self.any = True
+        self.count += 1
 
-    def close(self) -> None:
-        threading.excepthook = self._hook
-        self._log.removeHandler(self)
-        self._log.propagate = self._propagated
-        super().close()
+
+_FAULTS = _Faults()
 
 
 # --- changes that go unreported --------------------------------------------------------------------------------------
@@ -153,7 +179,7 @@ class _Warnings(logging.Handler):
 
 def unreported_reason(folder: str) -> str:
     """Return why changes in a watched folder may go unreported, or "".  Scans the entire folder."""
-    return _mount_reason(folder) or _entry_reason(folder)
+    return mount_reason(folder) or _entry_reason(folder)
 
 
 def is_linked(path: str) -> bool:
@@ -198,7 +224,7 @@ def _folder_reason(folders: list[os.stat_result]) -> str:
         return ""
     if len({status.st_dev for status in folders}) > 1:
         return "the sessions folder spans several file systems"
-    watched = _watched_inodes()
+    watched = watched_inodes()
     missing = sum(status.st_ino not in watched for status in folders)
     return f"the system allows watching only {len(folders) - missing} of {len(folders)} folders" if missing else ""
 
@@ -206,7 +232,7 @@ def _folder_reason(folders: list[os.stat_result]) -> str:
 _INODE = re.compile(r"^inotify wd:\S+ ino:([0-9a-f]+)", re.MULTILINE)
 
 
-def _watched_inodes() -> set[int]:
+def watched_inodes() -> set[int]:
     """Return the inodes that the kernel watches for this process.  Watchdog does not report missing ones."""
     found: set[int] = set()
     for name in os.listdir("/proc/self/fdinfo"):
@@ -239,7 +265,8 @@ def _is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _mount_reason(folder: str) -> str:
+def mount_reason(folder: str) -> str:
+    """Return why the file system of a real folder may not report changes, or ""."""
     if sys.platform != "linux":
         return ""
     mounts = mounts_of(folder)

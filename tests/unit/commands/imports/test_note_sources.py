@@ -114,3 +114,19 @@ def test_names_that_look_alike_have_sources_of_their_own(raw: str) -> None:
 @given(st.text(max_size=8), st.text(max_size=8))
 def test_every_source_is_found_in_a_note_again(native_id: str, agent: str) -> None:
     assert re.fullmatch(r"[\w.-]+:[^\s\"',\[\]]*", source_name("claude-code", native_id, agent))
+
+
+def test_a_table_that_lives_on_learns_of_new_moved_and_deleted_notes(place: Vault) -> None:
+    text = "---\nsources:\n  - claude-code:abc-1\n---\n"
+    table = SourceTable(place)
+    old = put(place, "old", text)
+    table.refresh()
+    assert table.find(SOURCE) == old
+    (place.sessions / "2026").mkdir()
+    moved = old.rename(place.sessions / "2026" / "new.md")
+    table.refresh()
+    assert table.find(SOURCE) == moved
+    assert not table.is_taken("old")
+    moved.unlink()
+    table.refresh()
+    assert table.find(SOURCE) is None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 
 from crucible.clients.events import (
@@ -15,7 +19,13 @@ from crucible.clients.events import (
     Replied,
     Rewound,
 )
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.import_result import Search
+from crucible.commands.imports.imports import import_all
+from crucible.commands.imports.known_logs import KnownLogs
 from crucible.commands.imports.trunk_events import WholeTurns
+from tests.unit.clients.building import assistant, text, user
+from tests.unit.commands.imports.places import CLAUDE, LATER, make_vault, notes_of, session_file, write_rows
 
 AT = At(1)
 TURN: list[Event] = [Prompted(AT, "Go"), Replied(AT, "I look.")]
@@ -31,3 +41,16 @@ def test_a_turn_is_complete_at_any_kind_of_end(end: Event) -> None:
     assert turns.cut
     assert list(turns.until_last_end([*TURN, end])) == [*TURN, end]
     assert not turns.cut
+
+
+def test_an_unfinished_turn_of_the_last_minute_waits_for_the_next_import(tmp_path: Path) -> None:
+    vault, path = make_vault(tmp_path / "vault"), session_file(tmp_path / "logs")
+    write_rows(path, [user("Count."), assistant(text("One."), stop="end_turn"), user("On."), assistant(text("Two."))])
+    os.utime(path, (LATER.timestamp(), LATER.timestamp()))
+    for minutes, has_two in ((0.5, False), (2, True)):
+        now = LATER + timedelta(minutes=minutes)
+        options = ImportOptions(now, growing_since=now - timedelta(minutes=1))
+        import_all(vault, [Search(CLAUDE, (path,))], options=options, known=KnownLogs(vault, now, "1"))
+        (note,) = notes_of(vault).values()
+        assert "\nOne." in note.source.text
+        assert ("\nTwo." in note.source.text) is has_two

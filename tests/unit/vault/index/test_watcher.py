@@ -151,7 +151,7 @@ def test_only_local_file_systems_are_believed(
     monkeypatch: pytest.MonkeyPatch, mounts: list[tuple[str, str]], expected: str
 ) -> None:
     monkeypatch.setattr(listening, "mounts_of", lambda _: tuple(mounts))
-    found = listening._mount_reason("/v/sessions")
+    found = listening.mount_reason("/v/sessions")
     assert (expected in found) if expected else not found
 
 

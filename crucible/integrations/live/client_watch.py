@@ -1,0 +1,248 @@
+"""Decide when a log that has changed is imported: after a turn, seldom while it grows, and again after a failure.
+
+What happened while no watcher ran is caught up by `cru import`, whose table of known logs makes that cheap.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from crucible.clients.registry import TITLES
+from crucible.core.background import run_after_others
+from crucible.integrations.live.import_worker import ImportJob, ImportWorker
+from crucible.integrations.live.log_changes import LogChanges
+from crucible.integrations.live.log_folders import is_database, log_folders, log_of
+
+_SETTLE = 0.25
+"""Seconds without a new row that end a turn."""
+_LONGEST = 1.5
+"""Maximum seconds from a row to its import, while more rows arrive."""
+_RESTS = 5
+"""Factor by which the pause after an import is longer than the import, so that large sessions cost little."""
+_LONGEST_REST = 30.0
+_QUIET = 60.0
+"""Seconds without a new row after which an unfinished turn is imported."""
+_MARGIN = 120.0
+"""Seconds by which a database's sessions are looked for earlier: a row is written some time after its own time."""
+_FIRST_RETRY, _LONGEST_RETRY, _MOST_RETRIES = 2.0, 300.0, 12
+_FAILED = (1, 2)
+"""Exit codes of an import that was not carried out."""
+
+
+@dataclass(slots=True)
+class _Log:
+    """A log with rows that are not imported yet.  Times are monotonic; `first` is 0 if all rows are imported."""
+
+    client: str
+    first: float
+    last: float
+    rest_until: float = 0.0
+    failures: int = 0
+
+    def is_due(self, now: float) -> bool:
+        """Return whether to import now: a turn may have ended, or rows have waited long enough."""
+        waits = self.first and now >= self.rest_until
+        return bool(waits) and (now - self.last >= _SETTLE or now - self.first >= _LONGEST)
+
+    def is_quiet(self, now: float) -> bool:
+        """Return whether to import even an unfinished turn."""
+        return now - self.last >= _QUIET and now >= self.rest_until
+
+
+class ClientWatch:
+    """Follows the logs of all clients on this machine into a vault.  Call `pulse` about twice a second.
+
+    `say` is called with news, `warn` with faults, each once.
+    """
+
+    def __init__(
+        self, root: Path, env: Mapping[str, str], home: Path, say: Callable[[str], None], warn: Callable[[str], None]
+    ) -> None:
+        self._root = root
+        self._say = say
+        self._warn = warn
+        self._faults: set[str] = set()
+        self._clients: list[str] = []
+        self._changes = LogChanges(log_folders(env, home))
+        self._worker = ImportWorker(root)
+        self._logs: dict[str, _Log] = {}
+        self._running: list[str] = []
+        """The logs that the worker is importing."""
+        self._read_until: dict[str, float] = {}
+        """For each database, the time up to which all sessions are imported."""
+        self._began = time.time()
+        self._job_began = 0.0
+        self._is_last = False
+        self._catch_up = _CatchUp(root)
+
+    def pulse(self) -> None:
+        """Look at the logs, and import those that are due."""
+        self._tell_clients()
+        self._note_changes()
+        if self._catch_up.is_over(self._fault):
+            self._catch_up_ended()
+            self._take_result()
+            if not self._worker.is_busy:
+                self._begin()
+
+    def close(self) -> None:
+        """Stop following.  An import that has begun ends."""
+        self._changes.close()
+        self._worker.close()
+        self._catch_up.close()
+
+    def _tell_clients(self) -> None:
+        present = [TITLES[folder.client] for folder in self._changes.present]
+        if present != self._clients:
+            self._clients = present
+            self._say(f"following the logs of {', '.join(present)}" if present else "no client has logs here yet")
+
+    def _catch_up_ended(self) -> None:
+        if self._catch_up.is_new:
+            self._catch_up.is_new = False
+            # Their last turns were left out, unless they had ended.
+            for path, client in self._changes.written_since(self._began - _QUIET).items():
+                self._logs.setdefault(log_of(path), _Log(client, 0.0, time.monotonic()))
+            self._say("all logs are imported; new rows follow within seconds")
+
+    def _fault(self, text: str) -> None:
+        if text not in self._faults:
+            self._faults.add(text)
+            self._warn(text)
+
+    def _note_changes(self) -> None:
+        now = time.monotonic()
+        for path, client in self._changes.changed().items():
+            log = self._logs.setdefault(log_of(path), _Log(client, 0.0, now))
+            log.first, log.last, log.failures = log.first or now, now, 0
+            with suppress(OSError):  # it is started again when there is something to import
+                self._worker.warm_up()
+
+    # --- importing ---------------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        now = time.monotonic()
+        due = [path for path, log in self._logs.items() if log.is_due(now)]
+        is_last = not due
+        due = due or [path for path, log in self._logs.items() if log.is_quiet(now)]
+        if not due:
+            return
+        self._running, self._job_began, self._is_last = due, time.time(), is_last
+        for path in due:
+            self._logs[path].first = 0.0
+        try:
+            self._worker.begin([*self._jobs(due, is_last=is_last)])
+        except OSError as error:
+            self._worker.close()
+            self._failed(f"logs cannot be imported: {error.strerror or error}")
+
+    def _jobs(self, paths: Iterable[str], *, is_last: bool) -> Iterator[ImportJob]:
+        """Yield one job for the files of each client, and one for each database."""
+        files: dict[str, list[str]] = {}
+        for path in paths:
+            client = self._logs[path].client
+            if is_database(path):
+                since = self._read_until.get(path, self._began) - _MARGIN
+                yield ImportJob(client, (path,), since, is_last)
+            else:
+                files.setdefault(client, []).append(path)
+        for client, found in files.items():
+            yield ImportJob(client, tuple(found), None, is_last)
+
+    def _take_result(self) -> None:
+        result = self._worker.result()
+        if result is None:
+            return
+        if result.fault:
+            self._failed(result.fault)
+            return
+        rest = time.monotonic() + min(_RESTS * result.seconds, _LONGEST_REST)
+        for path in self._running:
+            log = self._logs[path]
+            log.rest_until, log.failures = rest, 0
+            if self._is_last:
+                self._read_until |= {path: self._job_began} if is_database(path) else {}
+                if not log.first:
+                    del self._logs[path]
+
+    def _failed(self, fault: str) -> None:
+        """Try the logs again later, unless they failed too often; they are tried again when they grow."""
+        self._fault(fault)
+        now = time.monotonic()
+        for path in self._running:
+            log = self._logs[path]
+            log.failures += 1
+            log.rest_until = now + min(_FIRST_RETRY * 2**log.failures, _LONGEST_RETRY)
+            if log.failures > _MOST_RETRIES:
+                del self._logs[path]
+            elif not self._is_last:
+                log.first = log.first or now
+
+
+class _CatchUp:
+    """An import of all logs, in a process of its own; repeated until it could be carried out."""
+
+    def __init__(self, root: Path) -> None:
+        self._command = [sys.executable, "-P", "-m", "crucible", "--vault", str(root), "import", "--whole-turns"]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+        self._next = 0.0
+        self._pause = _FIRST_RETRY
+        self._is_over = False
+        self.is_new = True
+        """True until the end of the import was reported."""
+
+    def is_over(self, fault: Callable[[str], None]) -> bool:
+        """Return whether all logs are imported; start the import if it is due."""
+        if self._is_over:
+            return True
+        if self._process is None:
+            if time.monotonic() >= self._next:
+                self._start(fault)
+            return False
+        code = self._process.poll()
+        if code is None:
+            return False
+        self._process, self._is_over = None, code not in _FAILED and code >= 0
+        if not self._is_over:
+            self._try_later()
+            fault(f"logs could not be imported: {self._message() or f'exit code {code}'}")
+        return self._is_over
+
+    def _start(self, fault: Callable[[str], None]) -> None:
+        try:
+            self._errors = TemporaryFile()  # noqa: SIM115  closed when its message is read
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._errors
+            )
+            run_after_others(self._process.pid)
+        except OSError as error:
+            self._try_later()
+            fault(f"logs could not be imported: {error.strerror or error}")
+
+    def _try_later(self) -> None:
+        self._next = time.monotonic() + self._pause
+        self._pause = min(2 * self._pause, _LONGEST_RETRY)
+
+    def _message(self) -> str:
+        """Return the first line that the import printed about its error."""
+        if self._errors is None:
+            return ""
+        with self._errors as file:
+            file.seek(0)
+            lines = file.read(1 << 16).decode("utf-8", "replace").split("\n")
+        return next((line.partition("error: ")[2] for line in lines if "error: " in line), "")
+
+    def close(self) -> None:
+        """Stop the import; the next one goes on."""
+        if self._process:
+            self._process.terminate()
+            self._process.wait()

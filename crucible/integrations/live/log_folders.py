@@ -1,0 +1,73 @@
+"""Where the clients of this machine write logs: the folders to watch, and which files in them are logs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from glob import escape, has_magic, iglob
+from pathlib import Path
+from typing import NamedTuple
+
+from crucible.clients.registry import DIALECTS
+
+_WAL = "-wal"
+"""The ending of a database's write-ahead log."""
+
+
+class LogFolder(NamedTuple):
+    """A client's folder of logs.  `patterns` are those of its log files, relative to `root`, which may not exist."""
+
+    client: str
+    root: str
+    patterns: tuple[str, ...]
+
+    def watched(self) -> dict[str, bool]:
+        """Return the existing folders to watch; true for those whose subfolders are watched too."""
+        found: dict[str, bool] = {}
+        for pattern in self.patterns:
+            folders = pattern.split("/")[:-1]
+            fixed = [*_before_magic(folders)]
+            path = os.path.join(self.root, *fixed)
+            found[path] = found.get(path, False) or len(fixed) < len(folders)
+        return {path: is_deep for path, is_deep in found.items() if os.path.isdir(path)}
+
+    def is_log(self, path: str) -> bool:
+        """Return whether a path is that of a log."""
+        parts = os.path.relpath(path, self.root).split(os.sep)
+        return any(_matches(parts, pattern.split("/")) for pattern in self.patterns)
+
+    def logs(self) -> Iterator[str]:
+        """Yield the paths of all logs."""
+        for pattern in self.patterns:
+            yield from iglob(os.path.join(escape(self.root), *pattern.split("/")), include_hidden=True)
+
+
+def log_folders(env: Mapping[str, str], home: Path) -> list[LogFolder]:
+    """Return the folders of all clients whose logs are files that grow."""
+    return [
+        LogFolder(each.name, str(each.default_folder(env, home)), each.client.log_files)
+        for each in DIALECTS.values()
+        if each.client.log_files
+    ]
+
+
+def log_of(path: str) -> str:
+    """Return the file to import when a file has changed: a database for its write-ahead log, else the file itself."""
+    return path.removesuffix(_WAL)
+
+
+def is_database(path: str) -> bool:
+    """Return whether a log is a database with many sessions, by its name."""
+    return path.endswith(".db")
+
+
+def _before_magic(folders: list[str]) -> Iterator[str]:
+    for folder in folders:
+        if has_magic(folder):
+            return
+        yield folder
+
+
+def _matches(parts: list[str], wanted: list[str]) -> bool:
+    return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))

@@ -1,0 +1,119 @@
+"""Recorded sessions written again row by row, as their clients write them: lines in halves, documents anew, a database
+under its write-ahead log."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.paths import DATA
+from tests.unit.clients.opencode_building import as_of, moments_of
+
+PLACES = {
+    "claude-code": (".claude", ("limiter", "retry")),
+    "codex": (".codex", ("limiter", "retry", "asked")),
+    "gemini": (".gemini", ("limiter", "asked")),
+    "copilot": (".copilot", ("limiter", "refused")),
+    "pi": (".pi/agent", ("limiter", "compacted")),
+    "qwen-code": (".qwen", ("limiter", "refused")),
+    "cline": (".cline/data", ("agents",)),
+    "opencode": (".local/share/opencode", ("limiter", "retry")),
+}
+"""The folder of each proven client in a home, and its recordings."""
+
+Step = Callable[[], None]
+
+
+def replay(client: str, name: str, home: Path, random: Random) -> Iterator[Step]:
+    """Yield the steps that write a recording into a client's folder, in the order of their times."""
+    source, target = DATA / "transcripts" / client / name, home / PLACES[client][0]
+    if client == "opencode":
+        yield from _database(source / "opencode.db", target / "opencode.db")
+        return
+    rows: list[tuple[str, int, Step]] = []
+    for path in sorted(each for each in source.rglob("*") if each.is_file()):
+        to = target / path.relative_to(source)
+        if path.name.endswith(".messages.json"):
+            rows += _document(path, to)
+        elif path.suffix == ".jsonl":
+            rows += _lines(path, to, random)
+        else:
+            yield _copying(path, to)
+    yield from (step for *_, step in sorted(rows, key=lambda row: row[:2]))
+
+
+def _copying(path: Path, to: Path) -> Step:
+    def step() -> None:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, to)
+
+    return step
+
+
+def _lines(path: Path, to: Path, random: Random) -> Iterator[tuple[str, int, Step]]:
+    time = ""
+    for line in path.read_bytes().splitlines(keepends=True):
+        time = json.loads(line).get("timestamp") or time
+        half = random.randrange(len(line)) if random.random() < 0.3 else 0
+        for piece in filter(None, (line[:half], line[half:])):
+            yield str(time), 0, _appending(to, piece)
+
+
+def _appending(to: Path, piece: bytes) -> Step:
+    def step() -> None:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        with to.open("ab") as file:
+            file.write(piece)
+
+    return step
+
+
+def _document(path: Path, to: Path) -> Iterator[tuple[str, int, Step]]:
+    """Yield a step for each message of a document that is written as a whole."""
+    document = json.loads(path.read_bytes())
+    messages: list[dict[str, Any]] = document["messages"]
+    for number, message in enumerate(messages, 1):
+        yield str(message.get("ts", "")), number, _writing(to, {**document, "messages": messages[:number]})
+
+
+def _writing(to: Path, document: dict[str, Any]) -> Step:
+    def step() -> None:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        new = to.with_name("new.tmp")
+        new.write_text(json.dumps(document), encoding="utf-8")
+        new.replace(to)
+
+    return step
+
+
+def _database(path: Path, to: Path) -> Iterator[Step]:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    writer: list[sqlite3.Connection] = []
+    for time in moments_of(path):
+        yield _inserting(path, to, time, writer)
+    yield lambda: writer.pop().close()
+
+
+def _inserting(path: Path, to: Path, time: int, writer: list[sqlite3.Connection]) -> Step:
+    """Bring a database to the state of a time; the connection of its writer stays open."""
+
+    def step() -> None:
+        state = as_of(path, time, to.parent / "state" / "now.sqlite")
+        if not writer:
+            state.replace(to)
+            writer.append(sqlite3.connect(to, isolation_level=None))
+            writer[0].execute("PRAGMA journal_mode=wal")
+            return
+        writer[0].execute("ATTACH ? AS state", (str(state),))
+        writer[0].execute("BEGIN")
+        for table in ("session", "message", "part"):
+            writer[0].execute(f"INSERT OR REPLACE INTO {table} SELECT * FROM state.{table}")
+        writer[0].execute("COMMIT")
+        writer[0].execute("DETACH state")
+
+    return step
