@@ -34,7 +34,7 @@ from crucible.integrations.hooks.hook_log import log_fault
 from crucible.integrations.hooks.sync import CLIENTS as HOOKED
 from crucible.integrations.hooks.sync import client_state
 from crucible.memory.history.history_folder import entry_path
-from crucible.memory.summary.brief_text import update_briefs
+from crucible.memory.summary.brief_updates import update_briefs
 from crucible.vault.events.spool_reader import Spooled, load_spool
 from crucible.vault.notes.vault import Vault
 
