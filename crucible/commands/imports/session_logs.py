@@ -33,13 +33,7 @@ from crucible.commands.imports.kept_folds import KeptFolds
 from crucible.commands.imports.note_sources import SourceTable, Tickets, last_agent
 from crucible.commands.imports.session_ids import Opening, SessionIds, SessionSkippedError
 from crucible.commands.imports.session_notes import is_inline
-from crucible.commands.imports.strands import (
-    EventSink,
-    LastSecond,
-    Strand,
-    find_last_second,
-    synced_row,
-)
+from crucible.commands.imports.strands import EventSink, LastSecond, Strand, find_last_second, synced_row
 from crucible.commands.imports.transcript_search import is_growing
 from crucible.commands.imports.trunk_fold import TrunkFold
 from crucible.core.errors import TranscriptError
