@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime, tzinfo
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from crucible.core.errors import UsageError
+from crucible.core.named_tuples import NamedTuple
 
 _AS_JSON = f"{__name__}.as_json"
 

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 import click
 
 from crucible.cli.options import Door
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 from crucible.cli.environment import cwd_and_projects, user_settings, vault_place
 from crucible.cli.options import Door, flag
 from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.named_tuples import NamedTuple
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, Similar
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.background_update import BACKEND_VARIABLE, EMBEDDED

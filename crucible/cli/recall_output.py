@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 import click
@@ -13,6 +13,7 @@ import click
 from crucible.cli.options import Door, local_now
 from crucible.cli.output import clean_line, in_color, room_of, write_data
 from crucible.cli.table_output import broadest, write_paths, write_rows
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.core.zones import local_day
 from crucible.documents.markdown.containment import cut, normal_line

@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import toons
 
 from crucible.cli.options import Door, user_zone
 from crucible.cli.output import SCHEMA, clean_line, in_color, room_of, say, write_data, write_text
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.zones import in_zone
 from crucible.vault.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
 

@@ -13,12 +13,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crucible.cli.environment import working_directory
 from crucible.cli.index_access import query_index
 from crucible.cli.vault_access import claude_folder, index_of, newest_session, project_here
 from crucible.core.errors import CrucibleError, UnknownId, UsageError, VaultError
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.memory.tasks.overview import ClientLists, FoundTasks, Owner, TaskScope, tasks_with_prefix, with_stores
 from crucible.memory.tasks.task import OpenTask, find_task, session_prefix, tasks_of

@@ -11,9 +11,9 @@ import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.core.errors import reason_of
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 
 WHOLE = 16 * 1024 * 1024

@@ -6,9 +6,10 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crucible.core.errors import LockTimeout
+from crucible.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:  # every query locks the index, and `pathlib` is slow to import
     from pathlib import Path

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.core.errors import CrucibleError, EditRefused, SessionNotFound, UsageError
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import unscanned
 from crucible.core.secrets.scanner import Redact

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from itertools import chain, filterfalse
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import ANSI, late_pattern
 from crucible.core.text import WORD, stop_words
 from crucible.search.recall import EventKind

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from crucible.core.light import blake2b
+from crucible.core.named_tuples import NamedTuple
 
 USUAL, MOST = 5, 20
 """Default and maximum number of hits in an answer."""

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.core.errors import CrucibleError
+from crucible.core.named_tuples import NamedTuple
 from crucible.documents.markdown.containment import normal_line
 from crucible.documents.recording.call_lines import call_line, one_line
 from crucible.documents.session.markup import CALL_LIMIT

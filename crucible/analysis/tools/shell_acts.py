@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from crucible.analysis.tools.file_kinds import (
     INTERPRETERS,
@@ -20,6 +19,7 @@ from crucible.analysis.tools.shell_acts_of_files import CHANGERS, FILE_COMMANDS
 from crucible.analysis.tools.shell_parser import ShellCommand, parse_script
 from crucible.analysis.tools.shell_paths import Command, change_file, outputs_of, patch_acts, run_act, write_file
 from crucible.analysis.tools.tool_acts import BUILD, TEST, Act, Deed, ToolKind
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import Datum

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 
 _SHORT = 1000

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from crucible.analysis.tools.session_files import Files, as_datum
 from crucible.analysis.tools.shell_parser import ShellCommand
 from crucible.analysis.tools.tool_acts import Act, Deed
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 
 

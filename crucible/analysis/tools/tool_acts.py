@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.documents.session.session import Outcome
 from crucible.documents.workflow.workflow import Datum
 

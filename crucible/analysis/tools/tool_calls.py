@@ -10,13 +10,14 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from crucible.analysis.tools.recorded_calls import RecordedCall, RecordedCalls, RecordedPrompt
 from crucible.analysis.tools.session_files import Files, as_datum
 from crucible.analysis.tools.shell_acts import command_acts, is_command
 from crucible.analysis.tools.shell_paths import change_file, patch_acts, write_file
 from crucible.analysis.tools.tool_acts import Act, Deed
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.session.session import Entry, Intervention, Outcome, Session, ToolCall, ToolCalls
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.vault.index.query import SessionQuery, matcher
 from crucible.vault.index.schema import UNDATED, Row, View, decode_lines, path_of_cell, shard_of

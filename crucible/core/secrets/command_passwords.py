@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.randomness import changes
 from crucible.core.secrets.rule import EOL, LEAD, SecretForm, SecretRule, table_lines

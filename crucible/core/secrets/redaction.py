@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from crucible.core.errors import BadSessionId, CrucibleError, VaultError
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.scanner import Redact, Scanner
 from crucible.core.settings.settings import SecretSettings

@@ -9,8 +9,8 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 
 ESCAPED = r"(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u00[0-9a-f]{2})"

@@ -6,8 +6,8 @@ Finds where such a value is.  `secret_names` judges the name, `secret_values` th
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.rule import EOL, LEAD
 from crucible.core.secrets.secret_names import Weight, weight_of

@@ -1,8 +1,9 @@
 """Settings for capture, history, briefings, tasks and memory."""
 
 # No `from __future__ import annotations`: `toml_values` reads the annotations.
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.settings.toml_values import (
     Key,
     SettingsSection,

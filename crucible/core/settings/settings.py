@@ -8,8 +8,9 @@ kept and reported: a newer Crucible may use them.  Every command imports this mo
 import os
 from collections.abc import Mapping
 from datetime import tzinfo
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.settings.session_settings import (
     BriefingSettings,
     CapacitySettings,

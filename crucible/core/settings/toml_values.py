@@ -10,9 +10,10 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from crucible.core.errors import VaultError
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.settings.toml_scan import read_tidy
 
 _FOREVER = 1000 * 366 * 24 * 60  # in minutes; a date cannot be much further in the past
@@ -394,6 +395,5 @@ def _commented(line: str, comment: str, width: int = _WIDTH - 2) -> str:
 
 
 def _declared(settings: object) -> Iterator[tuple[str, Key | SettingsSection]]:
-    for field, hint in type(settings).__annotations__.items():
-        for about in getattr(hint, "__metadata__", ()):
-            yield field, about
+    hints = type(settings).__annotations__.items()
+    yield from ((field, about) for field, hint in hints for about in getattr(hint, "__metadata__", ()))

@@ -11,8 +11,9 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.settings.toml_values import Reader, StrPath, Table
 
 TEMPLATES = (

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import chain, zip_longest
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import FORMAT, seal_code, unseal_code
 

@@ -9,8 +9,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import FORMAT, seal_rendered, unseal_rendered
 

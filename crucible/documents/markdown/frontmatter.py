@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from crucible.core.errors import EditRefused
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter_values import read_properties
 from crucible.documents.markdown.source import Edit, Lines, Problem, Source, Span, apply_edits

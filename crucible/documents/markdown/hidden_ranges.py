@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.source import Span
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
 
 from crucible.core.errors import EditRefused
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 
 _BOM = b"\xef\xbb\xbf"

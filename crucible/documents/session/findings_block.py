@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain, contain_line, normal_line, uncontain, uncontain_line

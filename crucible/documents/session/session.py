@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem
 from crucible.documents.markdown.yaml_scalars import Value

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.documents.markdown.source import NOWHERE, Lines
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.session import AgentRef

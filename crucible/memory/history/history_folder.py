@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.analysis.tools.recorded_calls import load_recorded_calls
 from crucible.core import files
 from crucible.core.errors import CrucibleError, EditRefused, NoteExists, VaultError
 from crucible.core.git import digest_of, run_git
+from crucible.core.named_tuples import NamedTuple
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Edit, Problem, Source
 from crucible.documents.session.session_id import check_session_id

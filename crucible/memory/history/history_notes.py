@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from crucible.core.errors import BadSessionId
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain, contain_line, format_of, uncontain, uncontain_line

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls, load_recorded_calls
 from crucible.core import files
 from crucible.core.errors import BadSessionId, CrucibleError, SessionNotFound
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.secrets import Redact
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import Session

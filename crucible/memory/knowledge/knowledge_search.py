@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError
 from crucible.core.light import blake2b, parse_json
+from crucible.core.named_tuples import NamedTuple
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, WeightFacts, sees, weigh
 from crucible.search.recall import Document, Event, EventKind
 from crucible.vault.notes.vault import Vault

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from crucible.core.errors import UsageError
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.markdown.source import Edit, Source

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.core import files
 from crucible.core.errors import NoteExists, NoteUnreadable, OutsideVault, VaultError
 from crucible.core.files import locked
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.markdown.frontmatter import find_frontmatter, render_frontmatter, set_key

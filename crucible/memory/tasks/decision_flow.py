@@ -11,9 +11,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from crucible.core.errors import CrucibleError
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.secrets import Redact
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.documents.session.findings import Finding, Kind, findings_of, quotes_words

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.memory.tasks.task import OpenTask, Ref, Stage
 
 MOST_RECENT = 10

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from crucible.core.errors import CrucibleError
+from crucible.core.named_tuples import NamedTuple
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.memory.tasks.annotations import AnnotationFolder, read_annotation
 from crucible.memory.tasks.decision_flow import inherited_from, joined, sources_of

@@ -14,10 +14,11 @@ from datetime import datetime
 from functools import partial
 from math import log, sqrt
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from weakref import finalize
 
 from crucible.core.errors import CrucibleError, IndexBroken, reason_of
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.settings.settings import VaultSettings
 from crucible.search.answers import is_uncertain
 from crucible.search.embedded.hits import EventCache, EventReader, hits_of, session_hits

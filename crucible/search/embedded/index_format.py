@@ -10,12 +10,13 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
 
 import orjson
 
 from crucible.core.light import parse_json
+from crucible.core.named_tuples import NamedTuple
 from crucible.search.recall import Document, Event, EventKind, seconds_of, time_of
 
 SCHEMA = 7

@@ -10,10 +10,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from crucible.core.errors import IndexBroken
 from crucible.core.light import sha256
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded.index_format import EMPTY_MANIFEST, ITEM, IndexedNote, IndexPart, RecallManifest
 from crucible.search.embedded.recall_files import RecallStore

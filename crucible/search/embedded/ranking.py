@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from math import prod
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import TOO_LONG, Count, Match, SearchTerms, near_stems, search_terms
 from crucible.search.near_words import FindNear, no_near

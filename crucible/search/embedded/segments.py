@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from crucible.core.light import parse_json
+from crucible.core.named_tuples import NamedTuple
 from crucible.search.embedded.index_format import SIDES, IndexedNote, IndexPart
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from crucible.core.errors import IndexBroken
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.text import stop_words
 from crucible.search.embedded.index_format import KINDS, SIDES, Card, RecallManifest, load_card
 from crucible.search.embedded.recall_files import RecallStore

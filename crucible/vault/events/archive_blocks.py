@@ -11,9 +11,10 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 from crucible.core.light import blake2b
+from crucible.core.named_tuples import NamedTuple
 
 KEY = 8
 """Length of a line's key in bytes."""

@@ -15,13 +15,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import orjson
 
 from crucible.core.errors import VaultError
 from crucible.core.files import append_errors
 from crucible.core.light import blake2b
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.vault.events.archive_blocks import KEY, Place, load_places, read_block
 from crucible.vault.events.event_files import EVENTS, TOOLS, EventFiles, archive_path, number_of

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import orjson
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.vault.events.event_files import (
     EVENTS,
     LOCK_SECONDS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import NamedTuple
 
 from crucible.core.errors import UsageError
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.prices.price_list import PriceList
 from crucible.vault.index.cost_report import CostFigures, Span, cost_report
 from crucible.vault.index.query import SessionQuery

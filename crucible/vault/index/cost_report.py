@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.prices.kinds import KINDS
 from crucible.core.prices.price_list import PriceList
 from crucible.vault.index.costs import UsageCost, total_cost, usage_costs

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.prices.kinds import KINDS
 from crucible.core.prices.price_list import PriceList
 from crucible.vault.index.query import COST, UNPRICED, SessionQuery, select

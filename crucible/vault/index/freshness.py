@@ -7,8 +7,8 @@ other notes, a hash of the content decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.vault.index.index_files import FolderBlock, IndexFolder, Manifest
 from crucible.vault.index.scan import FolderScan, Stamp, joined, parted
 from crucible.vault.index.schema import cell_of_path, decode_lines, encode_rows, path_of_cell

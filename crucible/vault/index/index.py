@@ -10,9 +10,10 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from os import PathLike
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from crucible.core.errors import IndexBroken, reason_of
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.processes import cores, spread
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.freshness import Suspects, compare_folders, compare_names

@@ -11,10 +11,11 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from crucible.core.errors import reason_of
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.vault.index.freshness import FileRow, FolderRows, Suspects, in_doubt
 from crucible.vault.index.index_files import FolderBlock, IndexFolder, Manifest, next_token

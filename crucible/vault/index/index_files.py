@@ -14,13 +14,14 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 from zlib import crc32
 
 import toons
 
 from crucible.core.errors import IndexBroken, reason_of
 from crucible.core.locks import open_locked
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.vault.index.schema import SCHEMA, TABLES, cell_of_path, head_of, path_of_cell
 

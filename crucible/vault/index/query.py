@@ -8,9 +8,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from crucible.core.errors import AmbiguousSession, SessionNotFound, UsageError, no_match
+from crucible.core.named_tuples import NamedTuple
 from crucible.vault.index.schema import (
     LISTS,
     NUMBERS,

@@ -9,7 +9,9 @@ import threading
 from array import array
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush, nlargest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from crucible.core.named_tuples import NamedTuple
 
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL first, which takes 3 ms

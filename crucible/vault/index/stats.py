@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.vault.index.query import SessionQuery
 from crucible.vault.index.schema import View, split_list
 from crucible.vault.index.subagent_tree import (

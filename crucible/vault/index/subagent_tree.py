@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+from crucible.core.named_tuples import NamedTuple
 from crucible.vault.index.query import SessionQuery, matcher
 from crucible.vault.index.schema import View
 

@@ -10,10 +10,11 @@ import hashlib
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError, EditRefused, UnknownId, UsageError, no_match
+from crucible.core.named_tuples import NamedTuple
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter, set_key
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
 from crucible.documents.markdown.yaml_scalars import render_entry

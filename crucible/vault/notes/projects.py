@@ -7,9 +7,9 @@ import re
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
-from typing import NamedTuple
 
 from crucible.core.light import sha256
+from crucible.core.named_tuples import NamedTuple
 
 
 class KnownProjects(dict[str, Sequence[str]]):
