@@ -1,8 +1,15 @@
-"""`python -m crucible` of a test, forked from the test's process instead of begun anew.
+"""Run `python -m crucible` of a test as a fork of the test's process instead of a new interpreter.
 
-A new interpreter imports for longer than most commands take; a fork has everything.  It is a process all the same:
-with streams, a folder and variables of its own, and it can be waited for and killed.  `new_interpreters` switches this
-off where the start itself is tested; other programs and other options of Python's start as ever.
+A new interpreter imports for longer than most commands take; a fork has imported everything.  It is a real process:
+it has its own streams, folder and environment, and can be waited for and killed.  `new_interpreters` switches this off
+for tests of the start itself.  Other programs, and Python with other options, start as usual.
+
+Why a fork cannot deadlock: a lock that another thread holds stays locked in the fork.  So `cru` is forked only while no
+other thread of Python code runs; otherwise it is a new interpreter.  The thread in which pytest-xdist receives messages
+always runs, but `cru` uses none of its locks, and it imports nothing.  The C library releases its own locks in a fork.
+
+A server of forks, without threads, would be safer, but its forks are not children of the test: `subprocess` could
+neither wait for them nor pass them what `preexec_fn` does.
 """
 
 from __future__ import annotations
@@ -30,10 +37,10 @@ new_process: Callable[..., int] = subprocess._fork_exec  # type: ignore[attr-def
 def fork(args: Sequence[Any], *rest: Any) -> int:
     """Start a process as `new_process` does, `cru` as a fork; returns its id."""
     words = [os.fsdecode(arg) for arg in args]
-    if words[:3] != CRU or b"PYTHONPROFILEIMPORTTIME=1" in (rest[4] or ()):
+    if words[:3] != CRU or b"PYTHONPROFILEIMPORTTIME=1" in (rest[4] or ()) or _is_threaded():
         return new_process(args, *rest)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # threads do not come along
+        warnings.simplefilter("ignore")  # Python counts the thread of pytest-xdist, too
         child = os.fork()
     if child == 0:
         code = 1
@@ -44,6 +51,14 @@ def fork(args: Sequence[Any], *rest: Any) -> int:
             traceback.print_exc()
         os._exit(code)
     return child
+
+
+def _is_threaded() -> bool:
+    """True if another thread of Python code runs.  Those of pytest-xdist are unknown to `threading`, or dummies."""
+    return any(type(one).__name__ != "_DummyThread" for one in threading.enumerate() if one is not _MAIN)
+
+
+_MAIN = threading.main_thread()
 
 
 def _take_place(_: Any, close: bool, kept: Sequence[int], cwd: Any, env: Sequence[bytes] | None, *rest: Any) -> None:
