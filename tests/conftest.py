@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -50,6 +51,21 @@ settings.register_profile(
     suppress_health_check=list(HealthCheck),
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+
+def _use_memory_for_temporary_files() -> None:
+    """Keep temporary files in memory where there is room: tests make and remove some 100,000 folders.
+
+    On a disk that discards freed blocks, removing a folder takes 3 ms.  Set `TMPDIR` to choose another place.
+    """
+    with suppress(OSError, AttributeError):  # only Linux has it
+        room = os.statvfs("/dev/shm")
+        roomy = room.f_bavail * room.f_frsize >= 4 << 30
+        if "TMPDIR" not in os.environ and roomy and not room.f_flag & os.ST_NOEXEC and os.access("/dev/shm", os.W_OK):
+            os.environ["TMPDIR"] = tempfile.tempdir = "/dev/shm"
+
+
+_use_memory_for_temporary_files()
 
 # `nohup make test &` starts us with interrupts ignored, and every process that a test interrupts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
