@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from crucible.vault.events.event_retention import (
 )
 from crucible.vault.events.event_summary import last_time
 from crucible.vault.index.time_filters import utc
+from crucible.vault.logs.jsonl_store import time_text
 from crucible.vault.notes.session_notes import status_lookup
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
@@ -271,7 +271,7 @@ def _row(one: EventRecord, room: int | None) -> str:
 
 def _exported(record: EventRecord) -> dict[str, object]:
     """Return a record as stored in its file, without empty fields about its source."""
-    time = None if record.time is None else _moment(record.time)
+    time = None if record.time is None else time_text(record.time)
     head = {"seq": record.seq, "key": record.key, "time": time}
     head |= {"phase": record.phase, "type": record.type, "source": record.source}
     place = {"line": record.line, "row": record.row, "agent": record.agent}
@@ -335,12 +335,7 @@ def _sizes(vault: Vault, session_id: str, archived_last: object) -> dict[str, ob
     folder, archive = flight_folder(vault.root, session_id), archive_path(vault.root, session_id)
     files = [path for path in (folder / EVENTS, folder / TOOLS, archive) if path.is_file()]
     last = last_time(folder)
-    return {"last": _moment(last) if last else archived_last, "bytes": sum(path.stat().st_size for path in files)}
-
-
-def _moment(time: datetime) -> str:
-    """Format a time with fractions of a second, as in the records."""
-    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return {"last": time_text(last) if last else archived_last, "bytes": sum(path.stat().st_size for path in files)}
 
 
 _HEADS = {"id": "id", "where": "where", "events_count": "events", "tools_count": "calls"}

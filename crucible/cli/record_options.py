@@ -16,6 +16,7 @@ from crucible.cli.options import BEGIN
 from crucible.cli.output import warn
 from crucible.commands.record import Recorder
 from crucible.core.errors import UsageError
+from crucible.documents.session.properties import format_time
 
 session_option = click.option(
     "--session",
@@ -54,14 +55,14 @@ def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetim
     if at is None:
         return None
     if at > datetime.now(UTC) + _AHEAD:
-        raise UsageError(f"--at {_second(at)}: more than a day in the future", "use a time in the past")
+        raise UsageError(f"--at {format_time(at)}: more than a day in the future", "use a time in the past")
     begun = recorder.read_head().started if recorder else None
     if begun is None or at >= begun:
         return at.astimezone(UTC)
     if at + _MINUTE > begun:
         return begun.astimezone(UTC)
     raise UsageError(
-        f"--at {_second(at)}: the session started later, {_second(begun)}",
+        f"--at {format_time(at)}: the session started later, {format_time(begun)}",
         'omit --at for now; "cru record start --at" starts a session earlier',
     )
 
@@ -69,10 +70,6 @@ def noted_time(at: datetime | None, recorder: Recorder | None = None) -> datetim
 _AHEAD = timedelta(days=1)
 """How far in the future a time may be: clocks and time zones of two machines differ by less."""
 _MINUTE = timedelta(minutes=1)
-
-
-def _second(time: datetime) -> str:
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def say_warnings(recorder: Recorder) -> None:

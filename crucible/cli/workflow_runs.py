@@ -14,7 +14,7 @@ from crucible.cli.options import Door, format_option, is_data, limit_option, sin
 from crucible.cli.output import PROBLEMS_FOUND, say, write_data
 from crucible.cli.table_output import write_rows
 from crucible.cli.workflow_list import UnreadableWorkflow, WorkflowFinder
-from crucible.core.errors import UsageError
+from crucible.core.errors import UsageError, first_of
 from crucible.documents.workflow.marker_rows import (
     MarkerFigures,
     MarkerQuery,
@@ -59,10 +59,6 @@ _HEADS = {
     "tokens": "tokens",
 }
 """Short column headings for statistics."""
-
-
-_SHOWN = 10
-"""Maximum known values to list if a filter names an unknown one."""
 
 
 class _PlacedRow(NamedTuple):
@@ -182,8 +178,8 @@ def _say_unknown_values(rows: Sequence[MarkerRow], query: MarkerQuery) -> None:
         value = getattr(query, column)
         if value and rows and not select_rows(rows, MarkerQuery(**{column: value})):
             known = sorted({text for row in rows if (text := row.text(column))})
-            shown = ", ".join(known[:_SHOWN]) + (" …" if len(known) > _SHOWN else "")
-            say(f"no row has the {column} {value!r}; known values: {shown or 'none'}", style="yellow")
+            shown = first_of(known) or "none"
+            say(f"no row has the {column} {value!r}; known values: {shown}", style="yellow")
 
 
 def _matching(every: Sequence[_PlacedRow], query: MarkerQuery) -> list[_PlacedRow]:

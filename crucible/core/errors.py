@@ -24,7 +24,7 @@ CrucibleError                  exit 1; `str()` is a one-line message, `.hint` th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class CrucibleError(Exception):
@@ -55,7 +55,7 @@ class AmbiguousSession(UsageError):
     def __init__(self, prefix: str, candidates: list[str]) -> None:
         super().__init__(
             f"{prefix!r} matches {len(candidates)} sessions",
-            "one of: " + ", ".join(candidates[:10]) + (" …" if len(candidates) > 10 else ""),
+            f"one of: {first_of(candidates)}",
         )
         self.candidates = candidates
 
@@ -141,6 +141,11 @@ _LONGEST_ID = 80
 """Maximum characters of an unknown id to repeat."""
 _NEAR = 0.8
 """Minimum similarity of the ids that an error suggests."""
+
+
+def first_of(names: Sequence[str], most: int = 10) -> str:
+    """Return the first names of a list on one line, with `…` if there are more."""
+    return ", ".join(names[:most]) + (" …" if len(names) > most else "")
 
 
 def no_match(noun: str, ref: str, command: str, known: Iterable[str] = ()) -> tuple[str, str]:

@@ -7,7 +7,7 @@ import stat
 from array import array
 from collections.abc import Iterable
 
-from crucible.core.light import blake2b
+from crucible.core.quick_imports import blake2b
 
 Stamp = tuple[int, int, int, int]
 """Size in bytes, mtime and ctime in nanoseconds, inode."""
@@ -73,7 +73,7 @@ def digest_below(places: Iterable[str]) -> tuple[str, int]:
 
 
 class _Found:
-    """Names and stamps, of which many are hashed at once; `settled` is when those hashed so far settle."""
+    """Names and stamps, hashed in batches; `settled` is when those hashed so far settle."""
 
     def __init__(self) -> None:
         self.names: list[str] = []

@@ -24,8 +24,8 @@ from crucible.core.errors import (
     reason_of,
 )
 from crucible.core.file_exchange import exchange
-from crucible.core.light import sha256
 from crucible.core.locks import Lock, hold, timed_out
+from crucible.core.quick_imports import sha256
 
 LARGEST_NOTE = 64 * 1024 * 1024
 """Maximum size of a note in bytes.  Parsing a larger file would take minutes and gigabytes."""

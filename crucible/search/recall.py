@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Protocol
 
-from crucible.core.light import blake2b
+from crucible.core.quick_imports import blake2b
 from crucible.core.named_tuples import NamedTuple
 
 USUAL, MOST = 5, 20

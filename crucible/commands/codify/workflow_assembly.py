@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 
 from crucible.analysis.tools.tool_acts import Deed
 from crucible.commands.codify.draft_steps import DraftStep, Names, Parameter, Remark, RemarkKind, StepRun, slug_of
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.code_spans import code_span
 from crucible.documents.markdown.containment import contain, contain_line, is_inert, normal, normal_line
+from crucible.documents.session.properties import format_time
 from crucible.documents.workflow.workflow import Cell, Condition, Datum, Flow, Marker, Step, Workflow
 from crucible.documents.workflow.workflow_markup import phase_name
 
@@ -241,7 +241,7 @@ def _marker(draft: DraftStep, run: StepRun, flow: InOut) -> Marker:
         "status": run.status.value,
         "tokens_used": run.tokens,
         "session": run.session,
-        "started": run.started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if run.started else None,
+        "started": format_time(run.started) if run.started else None,
     }
     return Marker(values)
 

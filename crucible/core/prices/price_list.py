@@ -28,7 +28,7 @@ _PER_DOLLAR = 1_000_000
 _SEARCHES = 1000
 
 Rule: TypeAlias = "str | list[Any]"
-"""A text whose first character says what it compares, or a list of which one must match (with `&` first, all)."""
+"""A text whose first character says what it compares, or a list of rules: one must match, or all if `&` comes first."""
 
 Price: TypeAlias = "float | list[Any] | None"
 """Dollars, or a list of dollars and pairs `[tokens, dollars]` for prompts longer than that."""

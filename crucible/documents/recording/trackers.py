@@ -35,6 +35,7 @@ from crucible.documents.recording.entry_texts import (
 )
 from crucible.documents.recording.session_draft import OpenPhase
 from crucible.documents.session.import_properties import TokenUsage, total_usage, usage_lines
+from crucible.documents.session.properties import format_time
 from crucible.documents.session.session import AgentRef, Entry, Prose, Task
 from crucible.documents.session.status_rules import CLOSED, Turn
 from crucible.documents.session.task_block import PRIORITIES, TASK_STATUSES
@@ -135,7 +136,7 @@ class TaskTracker:
             self._start = ""
 
     def _put(self, task: Task, status: str, time: datetime | None) -> None:
-        at = time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if time else None
+        at = format_time(time) if time else None
         status = status if status in TASK_STATUSES and status != "cancelled" else "pending"
         if status == "in_progress" != task.status:
             task = replace(task, started=task.started or at)

@@ -15,7 +15,7 @@ from zlib import crc32
 
 import orjson
 
-from crucible.core.light import parse_json
+from crucible.core.quick_imports import parse_json
 from crucible.core.named_tuples import NamedTuple
 from crucible.search.recall import Document, Event, EventKind, seconds_of, time_of
 

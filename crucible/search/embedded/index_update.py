@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from crucible.core.errors import IndexBroken
-from crucible.core.light import sha256
+from crucible.core.quick_imports import sha256
 from crucible.core.named_tuples import NamedTuple
 from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded.index_format import EMPTY_MANIFEST, ITEM, IndexedNote, IndexPart, RecallManifest

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from crucible.core.light import blake2b
 from crucible.core.locks import hold
+from crucible.core.quick_imports import blake2b
 from crucible.search.embedded.index_format import (
     EMPTY_MANIFEST,
     SIDES,

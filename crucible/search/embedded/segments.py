@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from crucible.core.light import parse_json
+from crucible.core.quick_imports import parse_json
 from crucible.core.named_tuples import NamedTuple
 from crucible.search.embedded.index_format import SIDES, IndexedNote, IndexPart
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from crucible.core.light import blake2b
+from crucible.core.quick_imports import blake2b
 from crucible.core.named_tuples import NamedTuple
 
 KEY = 8

@@ -21,9 +21,10 @@ import orjson
 
 from crucible.core.errors import VaultError
 from crucible.core.files import append_errors
-from crucible.core.light import blake2b
+from crucible.core.quick_imports import blake2b
 from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
+from crucible.core.quick_imports import blake2b
 from crucible.vault.events.archive_blocks import KEY, Place, load_places, read_block
 from crucible.vault.events.event_files import EVENTS, TOOLS, EventFiles, archive_path, number_of
 from crucible.vault.events.event_summary import COUNTS

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import orjson
 
-from crucible.core.light import blake2b
 from crucible.core.patterns import late_pattern
+from crucible.core.quick_imports import blake2b
 from crucible.vault.events.archive_blocks import load_places
 from crucible.vault.events.event_files import EVENTS, TOOLS, archive_path, keys_path
 

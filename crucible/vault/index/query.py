@@ -76,7 +76,7 @@ class SessionQuery(NamedTuple):
 
     `agent` matches with or without a version, `channel` matches the channel of the session or of any phase, and `model`
     matches a full id or words in it (`opus`, `claude-opus-4`), for the session or a subagent.  `since` and `until`
-    apply to the start and are inclusive.  `archived` includes archived sessions.  `where` lists further checks of a row, all of which must pass.  `sort` is a
+    apply to the start and are inclusive.  `archived` includes archived sessions.  Every check in `where` must pass, too.  `sort` is a
     column, descending with a leading `-`; unknown values always come last.  Without `sort`, the newest come first.
     """
 

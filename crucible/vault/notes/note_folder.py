@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from crucible.core import files
-from crucible.core.errors import CrucibleError, EditRefused, UnknownId, UsageError, no_match
+from crucible.core.errors import CrucibleError, EditRefused, UnknownId, UsageError, first_of, no_match
 from crucible.core.named_tuples import NamedTuple
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter, set_key
 from crucible.documents.markdown.source import Edit, Source, Span, apply_edits
@@ -21,7 +21,6 @@ from crucible.documents.markdown.yaml_scalars import render_entry
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import OnError, find_notes, is_markdown, note_name
 
-_SHOWN = 5
 _T = TypeVar("_T")
 
 
@@ -66,7 +65,7 @@ class FolderNotes(NamedTuple):
             return found[0]
         if not found:
             raise UnknownId(*no_match(self.one, ref, self.command, (note_name(path.name) for path in paths)))
-        shown = ", ".join(map(vault.relative, found[:_SHOWN])) + (" …" if len(found) > _SHOWN else "")
+        shown = first_of([vault.relative(path) for path in found])
         raise UsageError(f"{ref!r} matches {len(found)} {self.several}", f"one of: {shown}")
 
     def _own(self, vault: Vault, path: Path) -> Path:

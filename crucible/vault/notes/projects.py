@@ -8,7 +8,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from crucible.core.light import sha256
+from crucible.core.quick_imports import sha256
 from crucible.core.named_tuples import NamedTuple
 
 

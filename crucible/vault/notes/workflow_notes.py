@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from crucible.core import files
-from crucible.core.errors import CrucibleError, NoteUnreadable, UsageError, WorkflowNotFound, no_match
+from crucible.core.errors import CrucibleError, NoteUnreadable, UsageError, WorkflowNotFound, first_of, no_match
 from crucible.core.files import Stamp
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.frontmatter import find_frontmatter
@@ -193,7 +193,7 @@ def _by_name(vault: Vault, ref: str) -> Path | None:
     found = found or [path for path, slug in _slugs(vault, paths) if slug == key]
     found = found or [path for path in paths if names[path].startswith(key)]
     if len(found) > 1:
-        shown = ", ".join(vault.relative(path) for path in found[:10]) + (" …" if len(found) > 10 else "")
+        shown = first_of([vault.relative(path) for path in found])
         raise UsageError(f"{ref!r} matches {len(found)} workflows", f"one of: {shown}")
     if not found and any(_key(note_name(path.name)) == key for path in vault.session_paths()):
         raise _session(ref, note_name(ref))

@@ -8,7 +8,7 @@ import pytest
 
 from crucible.core import file_stamps
 from crucible.core.file_stamps import digest_below
-from crucible.core.light import parse_json
+from crucible.core.quick_imports import parse_json
 
 
 @pytest.fixture(autouse=True)
