@@ -35,7 +35,7 @@ class Figure:
 
     @property
     def holds(self) -> bool:
-        """A figure without a bar is told for comparison only."""
+        """A figure without a bar is printed for comparison only."""
         if self.bar is None:
             return True
         if self.unmeasured:

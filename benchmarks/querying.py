@@ -1,6 +1,6 @@
 """Asking the index: whole processes on vaults of several sizes, side by side with ripgrep, with and without a watcher.
 
-Every answer is compared with what ripgrep finds before the clock starts.  An index is built anew for each run.
+Every answer is compared with what ripgrep finds before the clock starts.  Each run builds a new index.
 """
 
 from __future__ import annotations

@@ -40,9 +40,9 @@ _MARKS = {"equals": "=", "starts_with": "^", "ends_with": "$", "contains": "*"}
 
 
 def rule_of(clause: Any) -> Any:
-    """Return a clause as text whose first character says what it compares, or as a list of which one must match.
+    """Return a clause as text whose first character says what it compares, or as a list of such rules.
 
-    A list that begins with `&` must match whole.
+    One rule of a list must match, or all of them if the list begins with `&`.
     """
     if isinstance(clause, types.ClauseRegex):
         return f"/{clause.regex}"

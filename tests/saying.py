@@ -1,4 +1,4 @@
-"""An agent that says what it is told to."""
+"""An agent that answers with a given text."""
 
 from __future__ import annotations
 

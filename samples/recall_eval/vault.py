@@ -27,7 +27,7 @@ CLIENTS = ("claude-code", "codex", "opencode", "gemini")
 
 
 def build_vault(root: Path) -> Vault:
-    """The whole vault, anew."""
+    """Build the whole vault in an empty folder."""
     # Its knowledge items are for readers, and come and go: those that are asked for here stand beside this.
     left_out = shutil.ignore_patterns("cache", "index", "flight-recorder", "knowledge", "*rate-limiter*", "*retry-bug*")
     shutil.copytree(ROOT / "vault-example", root, ignore=left_out)
