@@ -268,7 +268,8 @@ def main(wanted: Sequence[str]) -> None:
     import tantivy  # noqa: F401  compiled modules take the clock at hand, and want a real one
 
     dt.datetime = _Then  # type: ignore[misc]
-    home = Path(tempfile.mkdtemp(prefix="cru-", dir="/tmp")).resolve()
+    in_memory = tempfile.gettempdir() == "/dev/shm"  # a name as long as that of `_HOME` in either place
+    home = Path(tempfile.mkdtemp(prefix="" if in_memory else "cru-", dir="/dev/shm" if in_memory else "/tmp")).resolve()
     os.environ.clear()
     os.environ.update(
         HOME=str(home), PATH=str(home / "bin"), LANG="C.UTF-8", TERM="xterm-256color", NO_COLOR="1", TZ="UTC"

@@ -25,19 +25,22 @@ from tests.paths import TESTS
 from tests.running import Cru, CruProcess
 
 DATA = TESTS / "data" / "transcripts"
-ALL = 18
-"""Cases of the sessions here.  Claude Code's limiter is paused with an open task, so its last phase is no workflow."""
+ALL = 10
+"""Cases of the sessions here."""
 
 KEY = "sk-ant-api03-" + "Zx9" * 31 + "AA"
 
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both scenarios, played by Claude Code and by Codex."""
-    root = tmp_path_factory.mktemp("real") / "vault"
+    """Both scenarios, played by Claude Code."""
+    return _imported(tmp_path_factory.mktemp("real") / "vault", "claude-code")
+
+
+def _imported(root: Path, *clients: str) -> Path:
     init_vault(root)
     vault = Vault(root)
-    for client in ("claude-code", "codex"):
+    for client in clients:
         options = ImportOptions(datetime(2026, 12, 1, tzinfo=UTC))
         import_transcripts(
             vault, DIALECTS[client], [DATA / client / name for name in ("limiter", "retry")], options=options
@@ -131,10 +134,10 @@ def kept(vault: Vault, type_: str) -> Path:
 
 def test_without_an_export_cases_are_counted_by_type(cru: Cru) -> None:
     found = counts(cru("session", "learn", "--all", "--format", "json"))
-    assert found == {"puzzle": 4, "correction": 3, "decision": 6, "delegation": 4, "workflow": 1, "all": ALL}
+    assert found == {"puzzle": 2, "correction": 2, "decision": 3, "delegation": 2, "workflow": 1, "all": ALL}
     table = cru("session", "learn", "--all")
     assert table.stdout.splitlines()[0].split()[:3] == ["type", "cases", "verified"]
-    assert "10 sessions read" in table.stderr
+    assert "5 sessions read" in table.stderr
     assert not (cru.vault.root / "cases").exists()  # type: ignore[union-attr]
 
 
@@ -158,12 +161,14 @@ def test_a_session_comes_with_its_subagents(cru: Cru, vault: Vault) -> None:
     assert "3 sessions read" in cru("session", "learn", name).stderr
 
 
-def test_filters_choose_sessions(cru: Cru) -> None:
+def test_filters_choose_sessions(bare_cru: Cru, tmp_path: Path) -> None:
+    cru = bare_cru / Vault(_imported(tmp_path / "both", "claude-code", "codex"))
     everything = counts(cru("session", "learn", "--all", "--format", "json"))
     claude = counts(cru("session", "learn", "--agent", "claude-code", "--format", "json"))
     codex = counts(cru("session", "learn", "--agent", "codex", "--format", "json"))
     assert {name: claude[name] + codex[name] for name in claude} == everything
     assert claude["all"]
+    assert codex["all"]
     assert counts(cru("session", "learn", "--all", "--since", "2030-01-01", "--format", "json"))["all"] == 0
 
 
@@ -286,7 +291,7 @@ def test_sessions_that_go_on_with_each_other_stay_together(cru: Cru, vault: Vaul
     first, second = one_of(vault, "2026-11-21-fix"), one_of(vault, "2026-11-21-add")
     text = second.read_text(encoding="utf-8")
     second.write_text(text.replace("\nstatus:", f'\ncontinues: "[[{first.stem}]]"\nstatus:', 1), encoding="utf-8")
-    for seed in range(12):
+    for seed in range(6):
         rows = export(cru, "--all", "--split", "a=0.5,b=0.5", "--seed", str(seed))
         split = {row["metadata"]["session"]: row["metadata"]["split"] for row in rows}
         assert split[first.stem] == split[second.stem]
@@ -372,7 +377,7 @@ def test_a_note_links_to_its_session_and_phase(cru: Cru, vault: Vault) -> None:
     link = next(line for line in text.splitlines() if line.startswith("From [["))
     target, _, heading = link.removeprefix("From [[").partition("|")[0].partition("#")
     note = (vault.root / f"{target}.md").read_text(encoding="utf-8")
-    headings = [line.removeprefix("## ") for line in note.splitlines() if line.startswith("## ")]
+    headings = [line.lstrip("#").strip() for line in note.splitlines() if line.startswith("##")]
     assert strip_heading_for_link(heading) in map(strip_heading_for_link, headings)
 
 
@@ -626,7 +631,7 @@ def test_exports_that_lead_out_of_the_vault_are_refused(vault: Vault, cru: Cru, 
 def test_puzzles_come_with_solutions_and_can_be_played(cru: Cru, tmp_path: Path) -> None:
     result = cru("session", "learn", "--all", "--export", "puzzle", "-o", tmp_path / "p")
     files = [Path(line) for line in result.stdout.splitlines()]
-    assert len(files) == 8
+    assert len(files) == 4
     puzzle = next(path for path in files if path.name.endswith(".puzzle.md"))
     solution = puzzle.with_name(puzzle.name.replace(".puzzle.", ".solution."))
     assert solution in files
@@ -772,7 +777,7 @@ def test_an_agent_judges_once_and_its_word_stays(cru: Cru, vault: Vault, tmp_pat
     assert cru(*args).exit_code == 0
     assert "category: external_dep" in kept(vault, "puzzle").read_text(encoding="utf-8")
     asked = (tmp_path / "asked").read_text(encoding="utf-8")
-    assert len(asked) == 4
+    assert len(asked) == 2
     assert cru(*args).exit_code == 0
     cru("session", "learn", "--all", "--export", "markdown")
     assert (tmp_path / "asked").read_text(encoding="utf-8") == asked
@@ -783,7 +788,7 @@ def test_no_agent_is_asked_about_what_a_human_edited(cru: Cru, vault: Vault, tmp
     args = ("session", "learn", "--all", "--type", "puzzle", "--export", "markdown")
     cru(*args)
     paths = sorted((vault.root / "cases").glob("*-puzzle-*.md"))
-    for path in paths[:3]:
+    for path in paths[:1]:
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace("## Goal\n", "## Goal\n\nMine.\n", 1), encoding="utf-8")
     asked = tmp_path / "asked"
@@ -791,7 +796,7 @@ def test_no_agent_is_asked_about_what_a_human_edited(cru: Cru, vault: Vault, tmp
     agent = program(tmp_path, f"open({str(asked)!r}, 'a').write('x'); print(json.dumps({said!r}))")
     told = cru(*args, "--judge", "--with", agent)
     assert asked.read_text(encoding="utf-8") == "x"
-    assert "3 kept" in told.stderr
+    assert "1 kept" in told.stderr
 
 
 def test_an_agent_that_never_answers_is_left_alone_soon(cru: Cru) -> None:
@@ -839,7 +844,8 @@ def test_a_correction_that_recurs_is_proposed_as_a_diff_and_not_written(cru: Cru
     assert result.exit_code == 0, result.stderr
     added = [line for line in result.stdout.splitlines() if line.startswith("+") and "never push" in line]
     assert len(added) == 1
-    assert added[0].endswith(f"<!-- {', '.join(sorted(names))} -->")
+    named = added[0].partition("<!-- ")[2].removesuffix(" -->").split(", ")
+    assert sorted(named) == sorted(names)
     assert added[0].count("-->") == 1
     assert KEY not in result.stdout
     assert place.read_text() == "# Shop\n\nUse tabs.\n"
