@@ -261,7 +261,7 @@ def ease() -> Callable[[str], float]:
     from textstat import textstat  # not before it is needed: it reads a dictionary
 
     textstat.cmu_dict = defaultdict(list, textstat.cmu_dict)  # this version fails on words that its dictionary lacks
-    return textstat.flesch_reading_ease
+    return lambda text: float(textstat.flesch_reading_ease(text))
 
 
 @for_each("page", READ)

@@ -16,9 +16,9 @@ import orjson
 
 from crucible.core.errors import UsageError
 from crucible.core.files import remove_leftovers, write_atomic, write_errors
-from crucible.core.light import sha256
 from crucible.core.locks import hold
 from crucible.core.patterns import late_pattern
+from crucible.core.quick_imports import sha256
 from crucible.web.shared_session import Contents
 from crucible.web.site_search import Entry, Part
 
