@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Protocol
 
-from crucible.core.quick_imports import blake2b
 from crucible.core.named_tuples import NamedTuple
+from crucible.core.quick_imports import blake2b
 
 USUAL, MOST = 5, 20
 """Default and maximum number of hits in an answer."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError
-from crucible.core.quick_imports import blake2b, parse_json
 from crucible.core.named_tuples import NamedTuple
+from crucible.core.quick_imports import blake2b, parse_json
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, WeightFacts, sees, weigh
 from crucible.search.recall import Document, Event, EventKind
 from crucible.vault.notes.vault import Vault

@@ -15,8 +15,8 @@ from zlib import crc32
 
 import orjson
 
-from crucible.core.quick_imports import parse_json
 from crucible.core.named_tuples import NamedTuple
+from crucible.core.quick_imports import parse_json
 from crucible.search.recall import Document, Event, EventKind, seconds_of, time_of
 
 SCHEMA = 7

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from crucible.core.errors import IndexBroken
-from crucible.core.quick_imports import sha256
 from crucible.core.named_tuples import NamedTuple
+from crucible.core.quick_imports import sha256
 from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded.index_format import EMPTY_MANIFEST, ITEM, IndexedNote, IndexPart, RecallManifest
 from crucible.search.embedded.recall_files import RecallStore

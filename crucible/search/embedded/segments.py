@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from crucible.core.quick_imports import parse_json
 from crucible.core.named_tuples import NamedTuple
+from crucible.core.quick_imports import parse_json
 from crucible.search.embedded.index_format import SIDES, IndexedNote, IndexPart
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from crucible.core.quick_imports import blake2b
 from crucible.core.named_tuples import NamedTuple
+from crucible.core.quick_imports import blake2b
 
 KEY = 8
 """Length of a line's key in bytes."""

@@ -21,7 +21,6 @@ import orjson
 
 from crucible.core.errors import VaultError
 from crucible.core.files import append_errors
-from crucible.core.quick_imports import blake2b
 from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.core.quick_imports import blake2b

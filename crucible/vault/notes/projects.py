@@ -8,8 +8,8 @@ import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from crucible.core.quick_imports import sha256
 from crucible.core.named_tuples import NamedTuple
+from crucible.core.quick_imports import sha256
 
 
 class KnownProjects(dict[str, Sequence[str]]):
