@@ -1,4 +1,4 @@
-"""All bars in one run: `make bench`, or `python -m benchmarks.run [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [history] [workflows] [learning] [scanning] [recall] [briefing] [web]`.
+"""All bars in one run: `make bench`, or `python -m benchmarks.run [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [history] [workflows] [learning] [scanning] [recall] [briefing] [web] [export]`.
 
 Prints a table in Markdown and ends with 1 when a figure misses its bar or could not be measured.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks import (
     briefing,
+    exporting,
     history,
     hooks,
     importing,
@@ -59,6 +60,7 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "recall": recall.measure,
     "briefing": briefing.measure,
     "web": web.measure,
+    "export": exporting.measure,
 }
 
 ASKED_FOR: Mapping[str, Callable[[Path], list[Figure]]] = {"recall_qmd": recall_qmd.measure}

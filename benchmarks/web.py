@@ -142,7 +142,10 @@ def _memory(server: Server, what: str) -> Figure:
 
 
 def _size(name: str, html: str) -> Figure:
+    return Figure(f"{name}, size over its text", size_over_text(html), SIZE_BAR, detail=f"{len(html.encode()):,} bytes")
+
+
+def size_over_text(html: str) -> float:
     """The bytes of a page, less 60 KB, over those of the text that it shows."""
     shown = len(unescape(re.sub(r"<[^>]+>", "", html)).encode())
-    size = len(html.encode())
-    return Figure(f"{name}, size over its text", max(0, size - OWN_SIZE) / shown, SIZE_BAR, detail=f"{size:,} bytes")
+    return max(0, len(html.encode()) - OWN_SIZE) / shown

@@ -128,14 +128,17 @@ def _name_pattern(name: str) -> re.Pattern[str] | None:
 
 # --- what looks private ----------------------------------------------------------------------------------------------
 
-_FILES = late_pattern(
-    r"(?<![\w.-])(?:\.env(?:\.\w+)*|\.netrc|\.pgpass|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|p12|pfx|keystore|kdbx))(?![\w.-])"
+_NAMED = r"\.env(?:\.\w+)*|\.netrc|\.pgpass|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)"
+_FILES = late_pattern(rf"(?<![\w.-])(?:{_NAMED}|[\w.-]+\.(?:pem|p12|pfx|keystore|kdbx))(?![\w.-])")
+_PARTS_OF_FILES = (
+    *(".env", ".netrc", ".pgpass", ".htpasswd", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"),
+    *(".pem", ".p12", ".pfx", ".keystore", ".kdbx"),
 )
-_PARTS_OF_FILES = (".env", ".netrc", ".pgpass", ".htpasswd", "id_", ".pem", ".p12", ".pfx", ".keystore", ".kdbx")
 """Each match of `_FILES` has one of these, which are found faster."""
-_ADDRESSES = late_pattern(r"(?<![\w.+-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)")
+_ADDRESSES = late_pattern(r"\d(?<![\w.+-]\d)\d{0,2}(?:\.\d{1,3}){3}(?![\w-]|\.\d)")
+"""What it begins with is a digit, which the search skips to; only then it looks back."""
 _HOSTS = late_pattern(
-    r"(?i)https?://((?:[a-z0-9-]+\.)+(?:internal|intranet|local|lan|corp|home|private)|[a-z0-9-]+)(?=[:/\s\"'<>)]|$)"
+    r"https?://((?:[A-Za-z0-9-]+\.)+(?:internal|intranet|local|lan|corp|home|private)|[A-Za-z0-9-]+)(?=[:/\s\"'<>)]|$)"
 )
 
 

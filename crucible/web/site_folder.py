@@ -15,7 +15,7 @@ from typing import NamedTuple
 import orjson
 
 from crucible.core.errors import UsageError
-from crucible.core.files import remove_leftovers, write_atomic, write_errors
+from crucible.core.files import write_atomic, write_errors
 from crucible.core.locks import hold
 from crucible.core.patterns import late_pattern
 from crucible.core.quick_imports import sha256
@@ -87,11 +87,19 @@ class SiteFolder:
             with hold(self.root / _OWN / "lock", 0) as lock:
                 if lock is None or self._read() != self._text:
                     raise UsageError(f"{self.root}: another export is writing here", "run the command again")
+                self._remove_leftovers()
                 yield
+
+    def _remove_leftovers(self) -> None:
+        """Remove temporary files of killed exports."""
+        for folder in {self._manifest.parent, *((self.root / path).parent for path in self.rows)}:
+            if not folder.is_symlink():
+                for file in folder.glob(".crucible-*.tmp"):
+                    with suppress(OSError):
+                        file.unlink()
 
     def save(self, rows: Iterable[PageRow]) -> None:
         """Write the manifest."""
-        remove_leftovers(self._manifest)
         lines = [{"crucible_site": _VERSION}, *(row._asdict() for row in sorted(rows, key=lambda row: row.path))]
         self._text = b"".join(orjson.dumps(line, list, orjson.OPT_APPEND_NEWLINE) for line in lines)
         write_atomic(self._manifest, self._text)
@@ -103,7 +111,6 @@ class SiteFolder:
             raise UsageError(f"{target}: not written by an export", "move the file away, then run the command again")
         with write_errors(target):
             target.parent.mkdir(exist_ok=True)
-        remove_leftovers(target)
         write_atomic(target, data, fsync=False)
 
     def remove(self, path: str) -> None:

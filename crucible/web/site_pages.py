@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from html import unescape
 from pathlib import Path
@@ -18,6 +19,7 @@ from urllib.parse import quote
 from crucible import __version__
 from crucible.core.file_stamps import digest_of, stamp_at
 from crucible.core.patterns import late_pattern
+from crucible.core.zones import in_zone
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import Session
 from crucible.memory.history.history_folder import HISTORY
@@ -87,7 +89,8 @@ class SitePages:
             for folder, notes in FOLDERS.items()
             for path in notes.paths(web.vault)
         }
-        self._basis = (_FORMAT, __version__, level, str(web.zone), web.prices.date, basis)
+        days = [str(in_zone(datetime(2026, month, 1, tzinfo=UTC), web.zone)) for month in (1, 7)]
+        self._basis = (_FORMAT, __version__, level, days, web.prices.date, basis)
         self._paths = dict(self._place())
         self._by_redacted = {
             address: name

@@ -1,4 +1,4 @@
-"""`cru web` and a shared file in a real Chromium: every page, keyboard, live growth, dark mode, 400 px, axe-core."""
+"""`cru web`, its exported site and a shared file in a real Chromium: every page, keyboard, live growth, dark mode, 400 px, axe-core."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -193,6 +197,14 @@ def test_a_call_unfolds_its_diff_from_the_event_log(visit: Visit) -> None:
     assert not visit.axe()
 
 
+def test_a_call_of_a_subagent_unfolds_its_output_on_the_parents_page(visit: Visit) -> None:
+    page = visit.open(f"/sessions/{LIMITER}")
+    page.locator(".work > summary").first.click()
+    call = page.locator(".work .calls li").first
+    call.get_by_role("button", name="Show details").click()
+    call.locator(".detail pre").first.wait_for()
+
+
 def test_a_link_to_an_entry_shows_it_at_any_level(visit: Visit) -> None:
     page = visit.open(f"/sessions/{LIMITER}")
     page.keyboard.press("1")
@@ -260,4 +272,68 @@ def test_a_file_works_alone_and_asks_for_nothing(browser: Any, root: Path, tmp_p
         assert page.locator(".calls").count()
         assert not page.locator(".calls").first.is_visible()
         assert page.evaluate("window.pwned") is None
+        visit.check()
+
+
+# --- the exported site -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def site(root: Path) -> Path:
+    cru(root, "web", "--export", str(root.parent / "site"), "--yes")
+    return root.parent / "site"
+
+
+@pytest.fixture(scope="module")
+def served(site: Path) -> Iterator[str]:
+    """The address of the site below a path of a plain file server."""
+    handler = partial(QuietHandler, directory=str(site.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/site"
+        server.shutdown()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files and prints nothing."""
+
+    def log_message(self, *args: Any) -> None:
+        """Print nothing."""
+
+
+@pytest.mark.parametrize("from_files", [True, False])
+def test_every_page_of_a_site_is_accessible_and_asks_for_nothing_else(
+    browser: Any, site: Path, served: str, from_files: bool
+) -> None:
+    found: dict[str, list[str]] = {}
+    with visiting(browser, "" if from_files else served, viewport={"width": 400, "height": 800}) as visit:
+        for page in sorted(site.rglob("*.html")):
+            visit.open(page.as_uri() if from_files else f"/{quote(str(page.relative_to(site)))}")
+            wrong = [] if from_files else visit.axe()
+            wrong += ["broader than the window"] if visit.overflows() else []
+            if wrong:
+                found[page.name] = wrong
+            assert visit.page.evaluate("window.pwned") is None
+        visit.check()
+    assert not found, "\n".join(f"{page}: {wrong}" for page, wrong in found.items())
+
+
+@pytest.mark.parametrize("from_files", [True, False])
+def test_the_search_of_a_site_leads_to_the_phase_with_the_word(
+    browser: Any, site: Path, served: str, from_files: bool
+) -> None:
+    with visiting(browser, "" if from_files else served) as visit:
+        page = visit.open((site / "cases.html").as_uri() if from_files else "/cases.html")
+        page.keyboard.press("/")
+        page.keyboard.type("tokenbuck")
+        page.keyboard.press("Enter")
+        page.locator(".found a").first.wait_for()
+        page.get_by_label("Words").fill("pwned script")
+        page.get_by_text("evil").first.wait_for()
+        page.get_by_label("Words").fill("nothingofthekind")
+        page.get_by_text("No pages match.").wait_for()
+        page.get_by_label("Words").fill("limiter bucket")
+        page.locator(".found a").first.click()
+        page.wait_for_selector("main.session")
+        assert not from_files or page.url.startswith("file:")
         visit.check()

@@ -28,7 +28,7 @@ from crucible.documents.session.session import (
 from crucible.documents.session.session_reader import read_session
 from crucible.web.call_details import CallDetail
 from crucible.web.page_frame import Frame, page_frame
-from crucible.web.session_entries import Level, Report, Shown, calls_of
+from crucible.web.session_entries import Level, Report, Shown, call_in_place, calls_of
 from crucible.web.session_page import Facts, changes_html, session_html
 from samples.random_sessions import random_session
 from tests.unit.web.test_markdown_html import Page
@@ -140,3 +140,13 @@ def test_any_session_makes_a_page_without_scripts_of_its_own(seed: int) -> None:
 
 def test_an_unreadable_time_or_empty_note_still_has_a_page() -> None:
     assert "<h1>x</h1>" in page(session=read_session(Source("---\ntype: session\nstarted: soon\n---\n"), "x"))
+
+
+def test_a_call_shown_in_place_belongs_to_the_subagents_session() -> None:
+    inner = Subagent(AgentRef("explorer"), link="deep")
+    entry = Subagent(AgentRef("explorer"), mode=Mode.INLINE, link="child", entries=(Prose("x"), inner))
+    session = Session("s", phases=(Phase("p", entries=(Prose("x"), entry), id="phase-1"),))
+    assert call_in_place(session, "e1-1-1") == ("", "e1-1-1")
+    assert call_in_place(session, "e1-2-r3-1-2") == ("child", "e3-1-2")
+    assert call_in_place(session, "e1-2-2-r1-1-1") == ("deep", "e1-1-1")
+    assert call_in_place(session, "e9-2-r1-1-1") == ("", "e1-1-1")

@@ -34,23 +34,20 @@ MANIFEST = ".crucible-site/pages.jsonl"
 
 
 @pytest.fixture
-def example(tmp_path: Path) -> Vault:
-    root = tmp_path / "vault"
-    shutil.copytree(TESTS.parent / "vault-example", root)
-    return Vault(root)
-
-
-@pytest.fixture
 def site(tmp_path: Path) -> Path:
     return tmp_path / "site"
 
 
 @pytest.fixture
-def export(example: Vault, site: Path, monkeypatch: pytest.MonkeyPatch) -> Export:
+def export(vault: Vault, site: Path, monkeypatch: pytest.MonkeyPatch) -> Export:
     monkeypatch.setattr("crucible.cli.share_command.socket.gethostname", lambda: "ada-laptop")
 
+    write(vault, session_of("Hello", "2026-11-21-hello"))
+    for folder in ("knowledge", "workflows", "cases", "history"):
+        (vault.root / folder).mkdir(exist_ok=True)
+
     def run(*arguments: str, code: int = 0, to: Path = site) -> str:
-        result = Cru(example)("web", "--export", to, "--yes", *arguments)
+        result = Cru(vault)("web", "--export", to, "--yes", *arguments)
         assert result.exit_code == code, result.output
         return result.output
 
@@ -72,8 +69,10 @@ def write(vault: Vault, session: Session) -> Path:
     return path
 
 
-def test_every_address_on_every_page_is_a_file_of_the_site(export: Export, site: Path) -> None:
-    assert "11 sessions, 18 other pages" in export()
+def test_every_address_on_every_page_of_the_example_is_a_file_of_the_site(site: Path, tmp_path: Path) -> None:
+    shutil.copytree(TESTS.parent / "vault-example", tmp_path / "example")
+    said = Cru(Vault(tmp_path / "example"))("web", "--export", site, "--yes").output
+    assert "11 sessions, 18 other pages" in said
     for path, page in pages_of(site):
         for name, value in page.attributes:
             if name in ("href", "src", "action") and not re.match(r"https?://|mailto:|#", value):
@@ -89,11 +88,11 @@ def test_a_page_names_its_policy_and_has_no_script_of_its_own(export: Export, si
         assert page.tags.count("script") == (2 if path.name == "search.html" else 1)
 
 
-def test_no_file_of_the_site_tells_anything_private(export: Export, example: Vault, site: Path) -> None:
-    write(example, session_of(TELL_ALL, "2026-11-22-ask-ada-laptop"))
+def test_no_file_of_the_site_tells_anything_private(export: Export, vault: Vault, site: Path) -> None:
+    write(vault, session_of(TELL_ALL, "2026-11-22-ask-ada-laptop"))
     for folder, kind in (("knowledge", "knowledge"), ("workflows", "workflow"), ("history", "history")):
         note = f"---\ntype: {kind}\ntitle: '{TELL_ALL}'\nmore: '{TELL_ALL}'\n---\n\n# {TELL_ALL}\n\n{TELL_ALL}\n"
-        (example.root / folder / "ada-laptop.md").write_text(note, encoding="utf-8")
+        (vault.root / folder / "ada-laptop.md").write_text(note, encoding="utf-8")
     said = export()
     assert "email" in said
     assert "looks private, and stays: IP address: 10.1.2.3" in said
@@ -104,18 +103,18 @@ def test_no_file_of_the_site_tells_anything_private(export: Export, example: Vau
     assert "2026-11-22-ask-host.html" in os.listdir(site / "sessions")
 
 
-def test_an_address_that_escapes_split_is_redacted(export: Export, example: Vault, site: Path) -> None:
-    (example.root / "knowledge" / "who.md").write_text("---\ntype: knowledge\n---\n\nAsk a\\_lovelace@ada.org.\n")
+def test_an_address_that_escapes_split_is_redacted(export: Export, vault: Vault, site: Path) -> None:
+    (vault.root / "knowledge" / "who.md").write_text("---\ntype: knowledge\n---\n\nAsk a\\_lovelace@ada.org.\n")
     export()
     assert "Ask user@example.com." in (site / "knowledge" / "who.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("level", "words"), [("user", "mine"), ("talk", "mine prose"), ("full", "mine prose tool")])
 def test_a_level_leaves_out_what_it_does_not_show_also_from_the_search(
-    export: Export, example: Vault, site: Path, level: str, words: str
+    export: Export, vault: Vault, site: Path, level: str, words: str
 ) -> None:
     entries = (Intervention("wordmine"), Prose("wordprose"), ToolCalls((ToolCall("Bash wordtool", "ok"),)))
-    write(example, Session("2026-11-22-x", started=START, title="T", phases=(Phase("P", entries=entries),)))
+    write(vault, Session("2026-11-22-x", started=START, title="T", phases=(Phase("P", entries=entries),)))
     export("--level", level)
     everything = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*") if path.is_file())
     assert [word for word in ("mine", "prose", "tool") if f"word{word}" in everything] == words.split()
@@ -124,15 +123,22 @@ def test_a_level_leaves_out_what_it_does_not_show_also_from_the_search(
 # --- the next export -------------------------------------------------------------------------------------------------
 
 
-def test_a_second_export_writes_what_changed_and_removes_what_is_gone(
-    export: Export, example: Vault, site: Path
+def test_a_page_that_nothing_changed_is_not_made_again(
+    export: Export, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write(example, session_of("Look at the lighthouse", "2026-11-22-x"))
     export()
     before = times_of(site)
+    for maker in ("session_html", "note_values", "workflow_values"):
+        monkeypatch.delattr(f"crucible.web.site_pages.{maker}")
     assert "0 files written, 0 removed" in export()
     assert times_of(site) == before
-    write(example, session_of("Look at the windmill", "2026-11-22-x"))
+
+
+def test_a_second_export_writes_what_changed_and_removes_what_is_gone(export: Export, vault: Vault, site: Path) -> None:
+    path = write(vault, session_of("Look at the lighthouse", "2026-11-22-x"))
+    export()
+    before = times_of(site)
+    write(vault, session_of("Look at the windmill", "2026-11-22-x"))
     export()
     changed = {name for name, time in times_of(site).items() if before.get(name) != time}
     assert {name for name in changed if name.startswith(("sessions/", "cases/"))} == {"sessions/2026-11-22-x.html"}
@@ -142,11 +148,11 @@ def test_a_second_export_writes_what_changed_and_removes_what_is_gone(
     assert "windmill" not in "".join(one.read_text(encoding="utf-8") for one in (site / "search").iterdir())
 
 
-def test_a_page_whose_link_finds_its_note_later_is_made_again(export: Export, example: Vault, site: Path) -> None:
-    (example.root / "knowledge" / "a.md").write_text("---\ntype: knowledge\n---\n\nSee [[2026-11-22-later]].\n")
+def test_a_page_whose_link_finds_its_note_later_is_made_again(export: Export, vault: Vault, site: Path) -> None:
+    (vault.root / "knowledge" / "a.md").write_text("---\ntype: knowledge\n---\n\nSee [[2026-11-22-later]].\n")
     export()
     assert "See [[2026-11-22-later]]." in (site / "knowledge" / "a.html").read_text(encoding="utf-8")
-    write(example, session_of("Later", "2026-11-22-later"))
+    write(vault, session_of("Later", "2026-11-22-later"))
     export()
     assert 'href="../sessions/2026-11-22-later.html"' in (site / "knowledge" / "a.html").read_text(encoding="utf-8")
 
@@ -171,11 +177,11 @@ def test_an_interrupted_export_is_finished_by_the_next(
 
 
 def test_a_full_disk_keeps_the_old_pages(
-    export: Export, example: Vault, site: Path, monkeypatch: pytest.MonkeyPatch
+    export: Export, vault: Vault, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export()
     before = (site / "index.html").read_bytes()
-    write(example, session_of("New", "2026-11-22-x"))
+    write(vault, session_of("New", "2026-11-22-x"))
 
     def full(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
@@ -199,27 +205,27 @@ def test_two_exports_at_once_do_not_mix(export: Export, site: Path) -> None:
 # --- what is not a site ----------------------------------------------------------------------------------------------
 
 
-def test_a_folder_with_other_files_is_refused(export: Export, example: Vault, site: Path) -> None:
+def test_a_folder_with_other_files_is_refused(export: Export, vault: Vault, site: Path) -> None:
     site.mkdir()
     (site / "thesis.md").write_text("mine")
     assert "not empty, and not a site of cru" in export(code=2)
     assert os.listdir(site) == ["thesis.md"]
-    assert "in the vault" in export(code=2, to=example.root / "site")
+    assert "in the vault" in export(code=2, to=vault.root / "site")
     assert "not a folder" in export(code=2, to=site / "thesis.md")
 
 
-def test_a_file_of_somebody_else_in_a_site_is_kept(export: Export, example: Vault, site: Path) -> None:
+def test_a_file_of_somebody_else_in_a_site_is_kept(export: Export, vault: Vault, site: Path) -> None:
     export()
     (site / "CNAME").write_text("sessions.example")
     (site / "sessions" / "2026-11-22-x.html").write_text("mine")
-    write(example, session_of("New", "2026-11-22-x"))
+    write(vault, session_of("New", "2026-11-22-x"))
     assert "not written by an export" in export(code=2)
     assert (site / "sessions" / "2026-11-22-x.html").read_text() == "mine"
     assert (site / "CNAME").read_text() == "sessions.example"
 
 
 def test_nothing_outside_the_folder_is_written_or_removed(
-    export: Export, example: Vault, site: Path, tmp_path: Path
+    export: Export, vault: Vault, site: Path, tmp_path: Path
 ) -> None:
     export()
     outside = tmp_path / "outside.html"
@@ -237,19 +243,19 @@ def test_nothing_outside_the_folder_is_written_or_removed(
     assert not os.listdir(tmp_path / "elsewhere")
 
 
-def test_a_pipe_writes_nothing_without_yes(example: Vault, site: Path) -> None:
-    result = Cru(example)("web", "--export", site)
+def test_a_pipe_writes_nothing_without_yes(vault: Vault, site: Path) -> None:
+    result = Cru(vault)("web", "--export", site)
     assert result.exit_code == 2
-    assert "11 sessions" in result.output
+    assert "0 sessions" in result.output
     assert not site.exists()
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------
 
 
-def test_names_differ_where_case_does_not_count(export: Export, example: Vault, site: Path) -> None:
+def test_names_differ_where_case_does_not_count(export: Export, vault: Vault, site: Path) -> None:
     for name in ("2026-11-22-Readme", "2026-11-22-readme"):
-        write(example, session_of(name, name))
+        write(vault, session_of(name, name))
     export()
     names = [name for name in os.listdir(site / "sessions") if "readme" in name.lower()]
     assert len({name.casefold() for name in names}) == len(names)
