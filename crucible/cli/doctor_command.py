@@ -217,7 +217,7 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool, formats: bool) -> I
     yield from check_proven(natives)
     if formats:
         with bar("clients' logs") as show:
-            yield from check_formats(natives, show)
+            yield from check_formats(natives, vault.settings.secrets, show)
     if secrets:
         with bar("clients' logs") as show:
             yield from check_client_secrets(natives, vault.settings.secrets, show)

@@ -6,15 +6,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from crucible.clients.client import printable
 from crucible.clients.log_values import Row, as_dict, as_str
 
 Shapes = Mapping[str, frozenset[str]]
 """The fields of each kind of row."""
 KNOWN_FIELDS = Path(__file__).with_name("known_fields.json")
+_MOST_KINDS = 100
+_OTHERS = "others"
 _INNER = ("data", "payload", "message", "systemPayload", "toolCallResult")
 """Objects in a row whose fields are listed too; others hold arguments or text."""
 
@@ -35,6 +39,16 @@ def unknown_in(row: Row, known: Shapes) -> Iterator[str]:
         yield f"row {kind}"
     else:
         yield from (f"field {name} in {kind}" for name in sorted(fields - known[kind]))
+
+
+def count_kinds(counts: Counter[str], more: Mapping[str, int]) -> None:
+    """Add counts of kinds of rows and fields, which come from a log and must be redacted.
+
+    Their number and length are limited, so that a log cannot fill a report or a cache.
+    """
+    for kind, number in more.items():
+        name = printable(kind)
+        counts[name if name in counts or len(counts) < _MOST_KINDS else _OTHERS] += number
 
 
 @cache

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from crucible.clients.redact import Redactor
+from crucible.clients.row_shapes import count_kinds
 from crucible.commands.imports.import_result import ImportReport, UnreadableRow
 from crucible.core.errors import (
     EditRefused,
@@ -83,7 +84,7 @@ class ReportDraft:
         self.updated += other.updated
         self.unchanged += other.unchanged
         self.unreadable += other.unreadable
-        self.unknown_rows.update(other.unknown_rows)
+        count_kinds(self.unknown_rows, other.unknown_rows)
         self.empty += other.empty
         self.left_out.update(other.left_out)
         self.redacted.update(other.redacted)

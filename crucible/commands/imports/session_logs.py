@@ -27,6 +27,7 @@ from crucible.clients.events import (
 from crucible.clients.log_files import SubagentFile, Transcript, source_name
 from crucible.clients.redact import redactor_of
 from crucible.clients.registry import Dialect
+from crucible.clients.row_shapes import count_kinds
 from crucible.commands.imports.import_report import ImportOptions, ReportDraft, reason_at, unreadable_rows
 from crucible.commands.imports.import_result import UnreadableRow
 from crucible.commands.imports.kept_folds import KeptFolds
@@ -206,7 +207,7 @@ class SessionLogs(TrunkFold):
                     if len(unreadable) >= _MOST_UNREADABLE and not strand.has_rows:
                         break
                 elif isinstance(event, Unknown):
-                    self._report.unknown_rows[event.type] += not again
+                    count_kinds(self._report.unknown_rows, {self._redact_text(event.type): not again})
                 self._take_alone(agent, event)
         finally:
             self._take_run()

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from crucible.clients.client import printable
 from crucible.clients.events import ContextSeen, Unknown
 from crucible.clients.log_files import read_file
+from crucible.clients.redact import scanner_of
 from crucible.clients.registry import DIALECTS, Dialect
-from crucible.clients.row_shapes import known_shapes, unknown_in
+from crucible.clients.row_shapes import count_kinds, known_shapes, unknown_in
 from crucible.core.errors import TranscriptError
+from crucible.core.settings.settings import SecretSettings
 from crucible.integrations.doctor import CheckResult, good, notice, numbered
 from crucible.integrations.doctor.transcript_checks import ClientSession
 
@@ -28,17 +31,20 @@ def check_proven(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
         yield notice(_TOPIC, what, "compare a note with its session, and please report what is missing")
 
 
-def check_formats(natives: Iterable[ClientSession], show: Show) -> Iterator[CheckResult]:
-    """Yield one result for each client and version with logs."""
+def check_formats(natives: Iterable[ClientSession], settings: SecretSettings, show: Show) -> Iterator[CheckResult]:
+    """Yield one result for each client and version with logs; names from the logs are redacted."""
+    redact = scanner_of(settings).redact
     readable = [native for native in natives if not native.reason]
     sessions: Counter[tuple[str, str]] = Counter()
     found: dict[tuple[str, str], Counter[str]] = {}
     for done, native in enumerate(readable):
         show(done, len(readable))
         version, unknown = _unknown(native)
-        key = native.dialect.name, version
+        key = native.dialect.name, printable(redact(version)[0])
         sessions[key] += 1
-        found.setdefault(key, Counter()).update(unknown)
+        names = found.setdefault(key, Counter())
+        for what, count in unknown.items():
+            count_kinds(names, {redact(what)[0]: count})
     show(len(readable), len(readable))
     for (name, version), unknown in sorted(found.items()):
         yield _result(DIALECTS[name], version, sessions[name, version], unknown)

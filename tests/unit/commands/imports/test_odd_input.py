@@ -21,6 +21,7 @@ from crucible.commands.imports.import_result import ImportReport
 from crucible.documents.session.session import Outcome, Status, Subagent
 from crucible.vault.notes.vault import Vault
 from samples.waiting import wait_until
+from tests.clients.secrets_made import make_secrets
 from tests.paths import ROOT
 from tests.unit.clients.building import SESSION, Row, assistant, text, use, user
 from tests.unit.commands.imports.places import (
@@ -124,6 +125,19 @@ def test_unknown_rows_are_counted_by_type(place: Vault, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b'{"type":"brand-new"}\n' * 3)
     report = run_import(place, path)
     assert (report.unknown_rows, report.unreadable) == ({"brand-new": 3}, ())
+
+
+def test_names_of_unknown_rows_are_redacted_and_limited_in_reports_and_caches(place: Vault, tmp_path: Path) -> None:
+    token = make_secrets()["github"]
+    path = good(tmp_path)
+    rows = "".join(json.dumps({"type": f"kind {number} {token} {'x' * 5000}"}) + "\n" for number in range(300))
+    path.write_bytes(path.read_bytes() + rows.encode())
+    report = run_import(place, path)
+    assert sum(report.unknown_rows.values()) == 300
+    assert len(report.unknown_rows) <= 101
+    assert max(map(len, report.unknown_rows)) <= 202
+    assert not any(token in kind for kind in report.unknown_rows)
+    assert not [at for at in place.root.rglob("*") if at.is_file() and token.encode() in at.read_bytes()]
 
 
 def test_a_session_without_messages_creates_no_note(place: Vault, tmp_path: Path) -> None:

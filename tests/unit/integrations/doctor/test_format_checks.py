@@ -7,10 +7,12 @@ from pathlib import Path
 
 from crucible.clients.registry import DIALECTS
 from crucible.clients.row_shapes import KNOWN_FIELDS
+from crucible.core.settings.settings import SecretSettings
 from crucible.integrations.doctor import CheckResult, CheckState
 from crucible.integrations.doctor.format_checks import check_formats, check_proven
 from crucible.integrations.doctor.transcript_checks import ClientSession
 from docs import formats
+from tests.clients.secrets_made import make_secrets
 from tests.unit.clients.building import DATA
 from tests.unit.clients.test_unproven_clients import cursor_rows, write_cursor
 
@@ -18,7 +20,7 @@ from tests.unit.clients.test_unproven_clients import cursor_rows, write_cursor
 def results(client: str, path: Path) -> list[CheckResult]:
     dialect = DIALECTS[client]
     natives = [ClientSession(dialect, transcript, None) for transcript in dialect.find(path)]
-    return list(check_formats(natives, lambda _done, _all: None))
+    return list(check_formats(natives, SecretSettings(), lambda _done, _all: None))
 
 
 def test_the_fields_of_all_recordings_are_written_down() -> None:
@@ -44,6 +46,24 @@ def test_new_rows_and_fields_are_listed_with_their_counts(tmp_path: Path) -> Non
     assert found.state is CheckState.NOTE
     assert "9.0.0" in found.text
     assert found.items == ("row assistant.dream: 3", "field data.mood in user.message: 1")
+
+
+def test_names_from_a_log_are_redacted_cut_and_limited(tmp_path: Path) -> None:
+    log = next((DATA / "copilot" / "limiter").rglob("events.jsonl"))
+    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    token = make_secrets()["github"]
+    rows[0]["data"]["copilotVersion"] = f"9.0.0-{token}\u202e"
+    rows[1]["data"][token] = 1
+    rows += [{**rows[1], "type": f"kind {number} {token} {'x' * 5000}", "id": f"new-{number}"} for number in range(300)]
+    path = tmp_path / "session-state" / "one" / "events.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (found,) = results("copilot", tmp_path)
+    told = " ".join((found.text, *found.items))
+    assert "9.0.0" in told
+    assert (token in told, "\u202e" in told) == (False, False)
+    assert len(found.items) <= 101
+    assert len(told) < 20_000
 
 
 def test_a_reader_without_proof_says_so(tmp_path: Path) -> None:
