@@ -20,7 +20,7 @@ from crucible.cli.options import Door
 from crucible.cli.output import clean_line, say, warn
 from crucible.clients.launch.ask import Program, asker_of, program_of
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
-from crucible.clients.registry import RESUMABLE, client_of
+from crucible.clients.registry import ASKABLE, client_of
 from crucible.core.errors import AgentFailed, CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import AgentSettings
@@ -191,8 +191,8 @@ def _command(agents: AgentSettings, installed: str) -> str:
     """Return the configured command, else the client just installed, else the first client on PATH, else ""."""
     if agents.command.strip() or agents.model.strip():
         return agents.command
-    client = client_of(installed)
-    found = (name for name, each in RESUMABLE.items() if each == client or (not client and shutil.which(each.program)))
+    client = client_of(installed, ASKABLE)
+    found = (name for name, each in ASKABLE.items() if each == client or (not client and shutil.which(each.program)))
     return next(found, "")
 
 

@@ -60,7 +60,7 @@ from crucible.integrations.doctor.vault_checks import (
 )
 from crucible.integrations.hooks.hook_log import LOG
 from crucible.integrations.hooks.sync import CLIENTS
-from crucible.integrations.install.mcp_servers import is_used, parts_of
+from crucible.integrations.install.mcp_servers import clients_with_servers, is_used, parts_of
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select, unreadable_rows
@@ -242,7 +242,7 @@ def _of_servers(root: Path, home: Path) -> Iterator[CheckResult]:
     places: dict[Path, ServersToCheck] = {}
     for client in MCP_SETTINGS:
         # In the order of the report: the user's settings, the vault's project, the current project.
-        for at in (None, root, project_folder()):
+        for at in (at for at in (None, root, project_folder()) if client in clients_with_servers(at)):
             servers = parts_of(client, ("cru", "mcp"), os.environ, home, at)[0]
             option = " --project" if at else ""
             places.setdefault(servers.path, ServersToCheck(client, servers, f"cru install {client} --mcp{option}"))

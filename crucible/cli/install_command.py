@@ -39,6 +39,7 @@ from crucible.integrations.install.mcp_servers import (
     SKILL,
     Part,
     check_library,
+    clients_with_servers,
     find_registered,
     is_used,
     missing_library,
@@ -108,7 +109,8 @@ def install(
       claude-code  hooks that record sessions while they run, --mcp or
                    --statusline
       codex        the MCP server, to search past sessions and record new ones
-      opencode     the same
+      opencode, gemini, copilot, qwen, cline
+                   the same
       git-hooks    a pre-commit hook that refuses secrets
 
     Without CLIENT, all agents found on this machine are connected, after asking.
@@ -208,6 +210,8 @@ def _register(door: Door, client: str, work: _Work) -> None:
     if not work.remove:
         check_library()
     folder = _folder(project=work.project)
+    if client not in clients_with_servers(folder):
+        raise UsageError(f"{TITLES[client]} has no servers of a project", "Leave out --project.")
     parts = parts_of(client, _program(door, shared=work.project), os.environ, Path.home(), folder)
     shared = _shared_files(client, parts, folder) if work.remove else {}
     # One file at a time, so that changes before an error are still reported.
@@ -240,7 +244,7 @@ def _take_out(part: Part, shared: Mapping[Path, str], work: _Work) -> bool:
 def _shared_files(client: str, parts: Sequence[Part], folder: Path | None) -> dict[Path, str]:
     """Map each file that another registered client also uses, such as a project's AGENTS.md, to that client's name."""
     found = {}
-    for other in (each for each in MCP_SETTINGS if each != client):
+    for other in (each for each in clients_with_servers(folder) if each != client):
         servers, told = parts_of(other, ("cru", "mcp"), os.environ, Path.home(), folder)
         if told.path in (part.path for part in parts) and _is_registered(servers):
             found[told.path] = other

@@ -148,7 +148,7 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str])
 
 def _write_briefing(folder: str, text: str) -> str:
     """Write the briefing to a file, for clients that take a file."""
-    path = Path(folder, "briefing.md")
+    path = Path(folder, "briefing.instructions.md")
     path.write_text(text, encoding="utf-8", errors="replace")
     return str(path)
 

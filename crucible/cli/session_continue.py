@@ -174,12 +174,14 @@ def _native(session: Session, chosen: Chosen, place: Workplace, options: ResumeO
     """Return the client's own session to continue; None if another client was used since, unless `--native` is set."""
     if options.fresh or (not options.native and chosen.source != last_client(session)):
         return None
-    found = find_native(session, chosen.source, place) if chosen.client else None
+    found = find_native(session, chosen.source, place) if chosen.client and chosen.client.native else None
     if found and found.folder:
         return found
     if options.native:
         if not chosen.client or not newest_source(session, chosen.source):
             why = f"{chosen.name} has no conversation for this session"
+        elif not chosen.client.native:
+            why = f"{chosen.client.title} cannot continue its own sessions with a prompt"
         elif found is None:
             why = f"{chosen.client.title} has no transcript of it on this machine"
         else:

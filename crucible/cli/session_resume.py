@@ -16,6 +16,7 @@ from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import TEXT, Door, PassingOn, client_arguments, flag, format_option, is_data
 from crucible.cli.output import say, warn, write_data, write_document
 from crucible.cli.vault_access import here, load_note, open_vault
+from crucible.clients.registry import RESUMABLE
 from crucible.commands.resume.choose_session import newest_first, newest_rows, paused_rows
 from crucible.commands.resume.material_gathering import Workplace, check_goes_on, find_folder, find_material
 from crucible.commands.resume.resume_context import context_from_settings
@@ -36,7 +37,7 @@ from crucible.vault.notes.vault import Note, Vault
     "--with",
     "named",
     metavar="CLIENT",
-    help="The client: claude, codex, opencode or a command line; by default the last one.",
+    help=f"The client: {', '.join(RESUMABLE)} or a command line; by default the last one.",
 )
 @flag("--native", "Continue only in the client's own conversation, or fail.", "native")
 @flag("--fresh", "Start a new conversation, with the context.", "fresh")

@@ -32,6 +32,7 @@ from crucible.clients.launch.answering_process import Reins
 from crucible.clients.launch.ask import Program
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 from crucible.clients.launch.terminal import check_installed
+from crucible.clients.registry import STEP_CLIENTS
 from crucible.commands.run.jobs import Executors, Job, JobOutcome, Plan, RunInputs, Runner, RunReport, choose_executors
 from crucible.commands.run.plan import is_frame, plan_run
 from crucible.commands.run.scheduler import RunSetup, StopSignals, run_plan
@@ -68,7 +69,7 @@ class _RunOptions(NamedTuple):
     "named",
     metavar="CLIENT",
     multiple=True,
-    help="The agent: claude, codex, opencode or a command line; AGENT=CLIENT for @AGENT's steps; repeatable.",
+    help=f"The agent: {', '.join(STEP_CLIENTS)} or a command line; AGENT=CLIENT for @AGENT's steps; repeatable.",
 )
 @click.option("--from", "first", metavar="STEP", default="", help="Run only this step and all after it.")
 @flag("--dry-run", "Print the plan; start and change nothing.")

@@ -29,6 +29,22 @@ _LARGEST_COUNT = 1 << 50
 line."""
 
 
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A file or folder of a client, in `below` of a folder.
+
+    That folder is `home` in the user's home folder, unless the environment's `variable` names another one.
+    """
+
+    home: str
+    variable: str = ""
+    below: str = ""
+
+    def __call__(self, env: Mapping[str, str], home: Path) -> Path:
+        """Return its path; it need not exist."""
+        return Path(env.get(self.variable) or home / self.home, self.below)
+
+
 class GivenContext(NamedTuple):
     """How to pass text to a new session: command-line words, environment variables, and the user's arguments."""
 
@@ -38,18 +54,58 @@ class GivenContext(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ContextOption:
+    """An option that takes the text of a new session.  The user's own value of this option follows our text."""
+
+    option: str
+
+    def __call__(self, text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
+        """Return the option with the text."""
+        own, rest = take_option(more, (self.option,))
+        return GivenContext((self.option, both(text, own)), {}, rest)
+
+
+def no_context(_text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
+    """Pass no text, to a client that `cru` cannot start."""
+    return GivenContext((), {}, more)
+
+
+def _plain_entry(program: Sequence[str]) -> Mapping[str, Any]:
+    return {"command": program[0], "args": [*program[1:]]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class McpSettings:
     """How to register an MCP server with a client.
 
-    `places` returns the settings file and the file with instructions for the agent (a skill, or `AGENTS.md`), for the
-    user or for a project.  `entry` is the server's entry in `section` of a JSON file; a TOML file needs neither.
-    `shown_by` is the client's command that lists its servers.
+    `user` and `project` are the settings files of the user and of a project, "" if projects have none.  With
+    `has_jsonc`, a file with that suffix is used if there is one.  `instructions` and `project_instructions` are the
+    files with instructions for the agent: a skill, or Markdown such as `AGENTS.md`.  `entry` is the server's entry in
+    `section` of a JSON file; a TOML file has no section.  `shown_by` is the client's command that lists its servers.
     """
 
-    places: Callable[[Mapping[str, str], Path, Path | None], tuple[Path, Path]]
+    user: Folder
+    project: str
+    instructions: Folder
+    project_instructions: str = "AGENTS.md"
     shown_by: str
-    section: str = ""
-    entry: Callable[[Sequence[str]], Mapping[str, Any]] = lambda _program: {}
+    section: str = "mcpServers"
+    has_jsonc: bool = False
+    entry: Callable[[Sequence[str]], Mapping[str, Any]] = _plain_entry
+
+    def places(self, env: Mapping[str, str], home: Path, project: Path | None) -> tuple[tuple[Path, int], ...]:
+        """Return the settings file and the file with instructions, of the user or of the folder `project`.
+
+        Each comes with the number of folders around it that may be created for it.
+        """
+        if project:
+            found = [(project / name, name) for name in (self.project, self.project_instructions)]
+        else:
+            found = [(place(env, home), place.below) for place in (self.user, self.instructions)]
+        (settings, below), instructions = found
+        variant = settings.with_suffix(".jsonc")
+        found = [(variant if self.has_jsonc and variant.exists() else settings, below), instructions]
+        return tuple((path, below.count("/")) for path, below in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +142,9 @@ class ClientProfile:
     if it keeps them.
 
     The other fields are empty for a client that cannot be resumed or asked.  `native` and `asked` are the arguments
-    that name a session and pass a prompt in a terminal.  `piped` and `piped_native` are all arguments when there is no
-    terminal and the prompt is standard input.  With `counted`, the client prints its answer and the token counts as
+    that name a session and pass a prompt in a terminal; without `native`, a session is resumed in a new one.
+    `piped` and `piped_native` are all arguments without a terminal; the prompt is standard input if they do not
+    contain it.  With `counted`, the client prints its answer and the token counts as
     JSON, which `read_answer` parses: it gets the JSON objects in the output and a default model name, and returns None
     if the output is from another program.  `asked_once`, `asked_env` and `asked_more` answer one prompt that quotes
     untrusted text: no tools, no files read into the prompt, no hooks, no project instructions, no stored session.
@@ -105,7 +162,7 @@ class ClientProfile:
     the file and its write-ahead log."""
     proven: str = ""
     """The version whose real program the reader was tested with, "" if it only follows what is known of the format."""
-    give_context: Callable[[str, str, Mapping[str, str], Sequence[str]], GivenContext]
+    give_context: Callable[[str, str, Mapping[str, str], Sequence[str]], GivenContext] = no_context
     file_tools: frozenset[str]
     asking_tools: frozenset[str]
     mcp: McpSettings | None = None

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from crucible.clients.claude_code.client import CLIENT as CLAUDE_CODE
-from crucible.clients.client import ClientProfile, McpSettings
+from crucible.clients.client import PROMPT, ClientProfile, McpSettings
 from crucible.clients.cline.client import CLIENT as CLINE
 from crucible.clients.codex.client import CLIENT as CODEX
 from crucible.clients.copilot.client import CLIENT as COPILOT
@@ -44,9 +44,19 @@ LAUNCHABLE: Mapping[str, ClientProfile] = MappingProxyType(
 """The clients that were started with a briefing and whose sessions were read."""
 
 RESUMABLE: Mapping[str, ClientProfile] = MappingProxyType(
-    {name: client for name, client in CLIENTS.items() if client.piped}
+    {name: client for name, client in LAUNCHABLE.items() if client.asked}
 )
-"""The clients that can resume a session and answer a prompt."""
+"""The clients that can resume a session."""
+
+STEP_CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
+    {name: client for name, client in RESUMABLE.items() if PROMPT not in client.piped}
+)
+"""The clients that can carry out a step of a workflow: they read its prompt from standard input."""
+
+ASKABLE: Mapping[str, ClientProfile] = MappingProxyType(
+    {name: client for name, client in STEP_CLIENTS.items() if client.asked_once}
+)
+"""The clients that can answer a prompt without tools."""
 
 MCP_SETTINGS: Mapping[str, McpSettings] = MappingProxyType({one.name: one.mcp for one in CLIENTS.values() if one.mcp})
 """How to register our MCP server, by the client's name in `sources`.  Only clients that support MCP servers."""
@@ -61,7 +71,7 @@ ASKING_TOOLS = frozenset().union(*(client.asking_tools for client in CLIENTS.val
 """The tools of all clients whose result is the user's answer."""
 
 
-def client_of(name: str, clients: Mapping[str, ClientProfile] = RESUMABLE) -> ClientProfile | None:
+def client_of(name: str, clients: Mapping[str, ClientProfile]) -> ClientProfile | None:
     """Return the client with this name: its program, or its name in a note's `sources`."""
     return next((client for client in clients.values() if name in (client.program, client.name)), None)
 

@@ -228,7 +228,9 @@ def qwen_settings(env: Mapping[str, str]) -> dict[str, str]:
     home = Path(env["HOME"]) / ".qwen"
     home.mkdir(exist_ok=True)
     quiet = {"privacy": {"usageStatisticsEnabled": False}, "general": {"disableAutoUpdate": True}}
-    (home / "settings.json").write_text(json.dumps(quiet | {"memory": {"enableManagedAutoMemory": False}}))
+    settings = home / "settings.json"
+    known = json.loads(settings.read_text()) if settings.exists() else {}
+    settings.write_text(json.dumps(known | quiet | {"memory": {"enableManagedAutoMemory": False}}))
     # It would send requests to loopback through a proxy too.
     url = f"{env['ANTHROPIC_BASE_URL']}/v1"
     return {**env, "OPENAI_BASE_URL": url, "OPENAI_MODEL": "scripted", "HTTP_PROXY": "", "HTTPS_PROXY": ""}
@@ -281,9 +283,14 @@ def play_cline(
     try:
         _run([str(program), "-P", "openai", "-m", "scripted", prompt], project, env, "", kill)
     finally:
-        hub = Path(env["HOME"]) / ".cline" / "data" / "locks" / "hub" / "production.json"
-        if hub.exists():
-            os.kill(json.loads(hub.read_text())["pid"], signal.SIGTERM)
+        stop_cline(env)
+
+
+def stop_cline(env: Mapping[str, str]) -> None:
+    """Stop Cline's background process, if there is one."""
+    hub = Path(env["HOME"]) / ".cline" / "data" / "locks" / "hub" / "production.json"
+    if hub.exists():
+        os.kill(json.loads(hub.read_text())["pid"], signal.SIGTERM)
 
 
 def _run(command: Sequence[str], project: Path, env: Mapping[str, str], prompt: str, kill: Kill | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from crucible.commands import record
 from samples.waiting import SECONDS
-from tests.clients.clients import play_codex, play_opencode
+from tests.clients.clients import play_cline, play_codex, play_copilot, play_opencode, play_qwen
 from tests.clients.conftest import Programs
 from tests.clients.install import CHECKOUT, HOME
 from tests.clients.model import ScriptedModel
@@ -26,7 +27,7 @@ ASKED = {"query": "what did we decide about the retries?"}
 TOLD = {"type": "decision", "content": "Jitter, too", "rationale": "storms come in step"}
 
 
-def calls(prefix: str, *first: Step) -> Scenario:
+def calls(prefix: str, *first: Step, client: str = "") -> Scenario:
     """A session in which the model recalls and logs."""
 
     def step(text: str, name: str, given: dict[str, Any]) -> Step:
@@ -38,7 +39,7 @@ def calls(prefix: str, *first: Step) -> Scenario:
         step("I write it down.", "flight_recorder_log", TOLD),
         Step("That is all."),
     )
-    return Scenario("Recall", {}, (Prompt("Go on with the retries", steps),), {})
+    return Scenario("Recall", {}, (Prompt("Go on with the retries", steps),), {}, client=client)
 
 
 @pytest.fixture
@@ -101,6 +102,23 @@ def test_opencode_recalls_and_logs(stage: Stage, programs: Programs) -> None:
     stage.cru("install", "opencode", "--mcp", "--project")
     with ScriptedModel(calls("crucible_")) as model:
         play_opencode(programs("opencode"), stage.project, stage.env(model.url), ["Go on with the retries"])
+    agreed(stage, model)
+
+
+@pytest.mark.parametrize(
+    ("client", "play", "prefix"),
+    [
+        ("copilot", play_copilot, "crucible-"),
+        ("qwen-code", play_qwen, "mcp__crucible__"),
+        ("cline", play_cline, "crucible__"),
+    ],
+)
+def test_the_other_clients_recall_and_log(
+    client: str, play: Callable[..., None], prefix: str, stage: Stage, programs: Programs
+) -> None:
+    stage.cru("install", client, "--mcp")
+    with ScriptedModel(calls(prefix, client=client)) as model:
+        play(programs(client), stage.project, stage.env(model.url), ["Go on with the retries"])
     agreed(stage, model)
 
 

@@ -13,18 +13,68 @@ import pytest
 from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import latest
 from tests.clients.accounts import Tokens, tokens_told
-from tests.clients.clients import CLAUDE_TOOLS, play_codex, play_opencode
+from tests.clients.chat_wires import OTHER_CHATS
+from tests.clients.clients import (
+    CLAUDE_TOOLS,
+    cline_settings,
+    codex_settings,
+    copilot_settings,
+    opencode_settings,
+    pi_settings,
+    play_codex,
+    play_copilot,
+    play_opencode,
+    play_pi,
+    play_qwen,
+    qwen_settings,
+    stop_cline,
+)
 from tests.clients.conftest import Programs
+from tests.clients.install import PROGRAMS
 from tests.clients.model import MAIN, Said, ScriptedModel
 from tests.clients.playing import play_claude
 from tests.clients.scenario import Scenario, load_scenario
 from tests.clients.stage import Stage, make_stage
-from tests.clients.wires import Answer, Message, Wire
+from tests.clients.wires import WIRES, Answer, Message, Wire
 
 pytestmark = pytest.mark.e2e
 
 MARK = "<!-- cru:resume "
-CODEX = ["--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"]
+MORE = {
+    "claude-code": ["--allowedTools", CLAUDE_TOOLS],
+    "codex": ["--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"],
+    "opencode": [],
+    "copilot": ["--allow-all-tools"],
+    "qwen-code": ["--auth-type", "openai", "--yolo"],
+    "pi": ["--provider", "scripted", "--model", "scripted"],
+    "cline": ["-P", "openai", "-m", "scripted"],
+}
+PLAY = {
+    "codex": play_codex,
+    "opencode": play_opencode,
+    "copilot": play_copilot,
+    "qwen-code": play_qwen,
+    "pi": play_pi,
+}
+
+
+def tell_client(client: str, program: Path, stage: Stage) -> None:
+    """Write down for a client which model there is."""
+    env = stage.env()
+    match client:
+        case "codex":
+            codex_settings(env)
+        case "opencode":
+            opencode_settings(env)
+        case "copilot":
+            stage.more |= copilot_settings(env)
+        case "qwen-code":
+            stage.more |= qwen_settings(env)
+        case "pi":
+            pi_settings(env)
+            stage.more["PI_OFFLINE"] = "1"
+        case "cline":
+            cline_settings(program, stage.project, env)
 
 
 class _Heard:
@@ -40,7 +90,7 @@ class _Heard:
         return [self._message(message) for message in self._wire.messages(request)]
 
     def _message(self, message: Message) -> Message:
-        texts = tuple(self._say if text.startswith(MARK) else text for text in message.texts)
+        texts = tuple(self._say if MARK in text else text for text in message.texts)
         return replace(message, texts=texts)
 
 
@@ -133,26 +183,30 @@ def test_claude_code_continues_natively(hooked: bool, programs: Programs, tmp_pa
     assert main.sources == before.sources
 
 
-@pytest.mark.parametrize("hooked", [True, False], ids=["hooked", "imported"])
-@pytest.mark.parametrize("client", ["codex", "opencode", "claude"])
+@pytest.mark.parametrize(
+    ("client", "hooked"),
+    [
+        *((client, hooked) for client in ("claude-code", "codex", "opencode") for hooked in (True, False)),
+        *((client, False) for client in ("copilot", "qwen-code", "pi", "cline")),
+    ],
+)
 def test_another_client_continues_with_the_context(
     client: str, hooked: bool, programs: Programs, tmp_path: Path
 ) -> None:
     stage, scenario = make(tmp_path)
     with ListeningModel(scenario) as model:
         before = paused(stage, model, programs, hooked=hooked)
-        more = {"codex": CODEX, "opencode": [], "claude": ["--allowedTools", CLAUDE_TOOLS]}[client]
-        program = programs("claude-code" if client == "claude" else client)
-        if client != "claude":
-            # Without prompts they only write down which model there is.
-            play = {"codex": play_codex, "opencode": play_opencode}[client]
-            play(program, stage.project, stage.env(), [])
+        if client in OTHER_CHATS:
+            model.wires = (OTHER_CHATS[client], *WIRES)
+        program = programs(client)
+        tell_client(client, program, stage)
         on_path(stage, program)
         first, asked = len(model.log), len(model.requests)
-        stage.cru("session", "resume", before.id, "--with", client, "--fresh", "--", *more)
+        stage.cru("session", "resume", before.id, "--with", PROGRAMS[client], "--fresh", "--", *MORE[client])
         stage.settle()
+        stop_cline(stage.env())
     told = user_texts(model.requests[asked])
-    (context,) = [text for text in told if text.startswith(MARK)]
+    (context,) = [text[text.index(MARK) :] for text in told if MARK in text]
     assert "# Continue session" in context
     assert scenario.says[0] in context
     assert not any(
@@ -160,21 +214,18 @@ def test_another_client_continues_with_the_context(
     )
     main = check_whole(stage, model, first, before)
     assert main.sources[0] == before.sources[0]
-    assert [source.partition(":")[0] for source in main.sources] == [
-        "claude-code",
-        "claude-code" if client == "claude" else client,
-    ]
+    assert [source.partition(":")[0] for source in main.sources] == ["claude-code", client]
     speakers = [phase.agent.name for phase in main.phases if phase.agent]
-    assert speakers == ["claude-code", "claude-code" if client == "claude" else client]
-    assert len(main.participants) == (1 if client == "claude" else 2)
+    assert speakers == ["claude-code", client]
+    assert len(main.participants) == (1 if client == "claude-code" else 2)
 
 
-@pytest.mark.parametrize("client", ["codex", "opencode"])
+@pytest.mark.parametrize("client", PLAY)
 def test_the_other_clients_go_on_natively_too(client: str, programs: Programs, tmp_path: Path) -> None:
     scenario = load_scenario("plain", client)
     stage = make_stage(tmp_path, scenario.files)
     stage.write({"go-on": ""})
-    program, play = programs(client), {"codex": play_codex, "opencode": play_opencode}[client]
+    program, play = programs(client), PLAY[client]
     with ListeningModel(scenario) as model:
         stage.more["ANTHROPIC_BASE_URL"] = model.url
         play(program, stage.project, stage.env(), scenario.says[:1])
@@ -182,9 +233,9 @@ def test_the_other_clients_go_on_natively_too(client: str, programs: Programs, t
         (before,) = stage.mains()
         stage.cru("session", "pause", before.id)
         on_path(stage, program)
+        tell_client(client, program, stage)
         first, asked = len(model.log), len(model.requests)
-        more = CODEX if client == "codex" else []
-        stage.cru("session", "resume", before.id, "--with", client, "--native", "--", *more)
+        stage.cru("session", "resume", before.id, "--with", PROGRAMS[client], "--native", "--", *MORE[client])
     told = [text for message in model.requests[asked] for text in message.texts]
     assert any("The first answer." in text for text in told), "the old conversation"
     assert not any("# Continue session" in text for text in told), "no context"

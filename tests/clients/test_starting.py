@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+import signal
+import struct
+import subprocess
+import termios
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.clients.clients import play_codex, play_opencode
+from samples.waiting import SECONDS, wait_until
+from tests.clients.clients import (
+    cline_settings,
+    play_codex,
+    play_copilot,
+    play_opencode,
+    play_pi,
+    play_qwen,
+    stop_cline,
+)
 from tests.clients.conftest import Programs
+from tests.clients.install import PROGRAMS
 from tests.clients.model import ScriptedModel
 from tests.clients.playing import play_claude
 from tests.clients.scenario import Prompt, Scenario, Step
@@ -24,15 +43,13 @@ pytestmark = pytest.mark.e2e
 OURS = "Crucible compiled this briefing from notes"
 DECIDED = "Token bucket for the limiter, 日本 \"quoted\" \\ and 'so'"
 SAID = "Go on with the limiter"
-ON = Scenario("On", {}, (Prompt(SAID, (Step("With pleasure."),)),), {})
-NAMED = {"claude-code": "claude", "codex": "codex", "opencode": "opencode"}
 
 
 class Requests(ScriptedModel):
     """Keeps every text of every request, the system's and the developer's too."""
 
-    def __init__(self) -> None:
-        super().__init__(ON)
+    def __init__(self, client: str = "") -> None:
+        super().__init__(Scenario("On", {}, (Prompt(SAID, (Step("With pleasure."),)),), {}, client=client))
         self.texts: list[str] = []
 
     def answer(self, wire: Wire, request: Mapping[str, Any]) -> Answer | int:
@@ -72,7 +89,7 @@ def through_cru(stage: Stage, client: str, program: Path, *more: str) -> Path:
     """A program that starts the client with `cru launch`, as a user does, and passes on its arguments."""
     stage.more["PATH"] = f"{program.parent}:{stage.env()['PATH']}"
     path = stage.root / "through-cru"
-    path.write_text(f'#!/bin/sh\nexec cru launch --with {NAMED[client]} -- {shlex.join(more)} "$@"\n')
+    path.write_text(f'#!/bin/sh\nexec cru launch --with {PROGRAMS[client]} -- {shlex.join(more)} "$@"\n')
     path.chmod(0o755)
     return path
 
@@ -85,13 +102,20 @@ def _other(play: Callable[..., None]) -> Callable[[Path, Stage, ScriptedModel], 
     return lambda program, stage, model: play(program, stage.project, stage.env(model.url), [SAID])
 
 
-PLAY = {"claude-code": _claude, "codex": _other(play_codex), "opencode": _other(play_opencode)}
+PLAY = {
+    "claude-code": _claude,
+    "codex": _other(play_codex),
+    "opencode": _other(play_opencode),
+    "copilot": _other(play_copilot),
+    "qwen-code": _other(play_qwen),
+    "pi": _other(play_pi),
+}
 
 
 @pytest.mark.parametrize("client", PLAY)
 def test_the_first_request_holds_the_briefing_once(client: str, stage: Stage, programs: Programs) -> None:
     program = through_cru(stage, client, programs(client))
-    with Requests() as model:
+    with Requests(client) as model:
         PLAY[client](program, stage, model)
     assert model.first.count(OURS) == 1
     assert DECIDED in model.first
@@ -101,6 +125,46 @@ def test_the_first_request_holds_the_briefing_once(client: str, stage: Stage, pr
     assert model.unforeseen == []
     assert stage.log() == ""
     assert not [*(stage.home / "tmp").glob("crucible-briefing-*")]
+
+
+def test_cline_gets_the_briefing_as_the_first_prompt_in_its_terminal(stage: Stage, programs: Programs) -> None:
+    program = programs("cline")
+    stage.more["PATH"] = f"{program.parent}:{stage.env()['PATH']}"
+    with Requests("cline") as model:
+        stage.more |= {"ANTHROPIC_BASE_URL": model.url, "TERM": "xterm-256color"}
+        cline_settings(program, stage.project, stage.env())
+        command = ["cru", "launch", "--with", "cline", "--", "-P", "openai", "-m", "scripted", "-i", SAID]
+        with on_a_terminal(command, stage.project, stage.env()):
+            wait_until(lambda: any(OURS in text for text in model.texts), lambda: "a request has the briefing")
+        stop_cline(stage.env())
+    assert model.first.count(OURS) == 1
+    assert DECIDED in model.first
+
+
+@contextmanager
+def on_a_terminal(command: Sequence[str], folder: Path, env: Mapping[str, str]) -> Iterator[None]:
+    """A program on a terminal that nobody reads, killed in the end."""
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    process = subprocess.Popen(
+        command, cwd=folder, env=dict(env), stdin=side, stdout=side, stderr=side, start_new_session=True
+    )
+    os.close(side)
+    reader = threading.Thread(target=_drain, args=(main,), daemon=True)
+    reader.start()
+    try:
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(SECONDS)
+        reader.join(SECONDS)
+        os.close(main)
+
+
+def _drain(terminal: int) -> None:
+    with suppress(OSError):  # closed on the other side
+        while os.read(terminal, 65_536):
+            pass
 
 
 MINE = "Always answer in rhymes, says the user."
@@ -124,6 +188,6 @@ def test_the_users_own_instructions_are_kept_beside_it(
     client: str, tells: Callable[[Stage], list[str]], stage: Stage, programs: Programs
 ) -> None:
     program = through_cru(stage, client, programs(client), *tells(stage))
-    with Requests() as model:
+    with Requests(client) as model:
         PLAY[client](program, stage, model)
     assert (model.first.count(OURS), model.first.count(MINE)) == (1, 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from crucible.clients.registry import MCP_SETTINGS
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 
@@ -82,12 +83,12 @@ def test_a_client_may_be_named_by_its_program(project: Path, cru: Cru) -> None:
     assert "already in" in cru("install", "claude-code").stdout
 
 
-@pytest.mark.parametrize("words", [["vim"], ["gemini"], ["claude-code", "codex"]])
+@pytest.mark.parametrize("words", [["vim"], ["pi"], ["claude-code", "codex"]])
 def test_an_unknown_client_is_wrong_usage_and_the_choices_are_named(words: list[str], cru: Cru) -> None:
     result = cru("install", *words)
     assert result.exit_code == 2
     if len(words) == 1:
-        assert "'claude-code', 'codex', 'opencode', 'git-hooks'" in result.stderr
+        assert all(f"'{name}'" in result.stderr for name in (*MCP_SETTINGS, "git-hooks"))
 
 
 @pytest.mark.parametrize("more", [["--mcp"], ["--project"], ["--user"]])
@@ -143,7 +144,7 @@ def test_with_no_agent_on_the_machine_the_choices_are_named(
     monkeypatch.setenv("PATH", "/nowhere")
     result = cru("install", "--yes")
     assert result.exit_code == 1
-    assert "claude-code, codex, opencode" in result.stderr
+    assert ", ".join(MCP_SETTINGS) in result.stderr
 
 
 def test_a_broken_file_stays_and_is_named(project: Path, cru: Cru) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,45 +14,24 @@ from crucible.clients.client import (
     SYSTEM_PROMPT,
     Answer,
     ClientProfile,
-    GivenContext,
+    ContextOption,
+    Folder,
     McpSettings,
     answer_failed,
-    both,
     dollars_in,
     printable,
     sum_counts,
-    take_option,
 )
 
 NO_FILES: Mapping[str, str] = MappingProxyType({"CLAUDE_CODE_DISABLE_ATTACHMENTS": "1"})
 """Environment variables that stop Claude Code from reading files named with `@` in the prompt, which it does even
 without tools."""
 
-_CONTEXT_OPTION = "--append-system-prompt"
 _RETENTION_DAYS = 30
 """Claude Code's default for `cleanupPeriodDays`."""
 
-
-def home_folder(env: Mapping[str, str], home: Path) -> Path:
-    """Return Claude Code's configuration folder."""
-    configured = env.get("CLAUDE_CONFIG_DIR")
-    return Path(configured) if configured else home / ".claude"
-
-
-def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
-    return home_folder(env, home) / "projects"
-
-
-def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
-    own, rest = take_option(more, (_CONTEXT_OPTION,))
-    return GivenContext((_CONTEXT_OPTION, both(text, own)), {}, rest)
-
-
-def _mcp_places(env: Mapping[str, str], home: Path, project: Path | None) -> tuple[Path, Path]:
-    own = home_folder(env, home)
-    # The file with the servers is next to the default folder, but inside a configured one.
-    servers = project / ".mcp.json" if project else (own if env.get("CLAUDE_CONFIG_DIR") else home) / ".claude.json"
-    return servers, (project / ".claude" if project else own) / "skills" / "crucible" / "SKILL.md"
+home_folder = Folder(".claude", "CLAUDE_CONFIG_DIR")
+"""Claude Code's configuration folder."""
 
 
 def _retention_days(env: Mapping[str, str], home: Path) -> int:
@@ -103,18 +82,21 @@ CLIENT = ClientProfile(
     title="Claude Code",
     program="claude",
     package="@anthropic-ai/claude-code",
-    logs_folder=_logs_folder,
+    logs_folder=Folder(".claude", "CLAUDE_CONFIG_DIR", "projects"),
     logs_below=("projects",),
     log_files=("*/*.jsonl", "*/*/subagents/*.jsonl", "*/*/subagents/*/*/*.jsonl"),
     proven="2.1.197",
-    give_context=_give_context,
+    give_context=ContextOption("--append-system-prompt"),
     file_tools=frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Read"}),
     asking_tools=frozenset({"AskUserQuestion"}),
     mcp=McpSettings(
-        _mcp_places,
-        "claude mcp list",
-        "mcpServers",
-        lambda program: {"type": "stdio", "command": program[0], "args": [*program[1:]]},
+        # This file is next to the default folder, but inside a configured one.
+        user=Folder("", "CLAUDE_CONFIG_DIR", ".claude.json"),
+        project=".mcp.json",
+        instructions=Folder(".claude", "CLAUDE_CONFIG_DIR", "skills/crucible/SKILL.md"),
+        project_instructions=".claude/skills/crucible/SKILL.md",
+        shown_by="claude mcp list",
+        entry=lambda program: {"type": "stdio", "command": program[0], "args": [*program[1:]]},
     ),
     retention_days=_retention_days,
     native=("--resume", SESSION),

@@ -14,6 +14,7 @@ from crucible.clients.client import (
     SYSTEM_PROMPT,
     Answer,
     ClientProfile,
+    Folder,
     GivenContext,
     McpSettings,
     answer_failed,
@@ -43,10 +44,8 @@ _CONFIG = (
 )
 """Codex only warns about keys that its version does not support."""
 
-
-def home_folder(env: Mapping[str, str], home: Path) -> Path:
-    """Return Codex's configuration folder."""
-    return Path(env.get("CODEX_HOME") or home / ".codex")
+home_folder = Folder(".codex", "CODEX_HOME")
+"""Codex's configuration folder."""
 
 
 def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
@@ -85,11 +84,6 @@ def _servers_off(env: Mapping[str, str]) -> tuple[str, ...]:
     return ("-c", f"mcp_servers={{{off}}}")
 
 
-def _mcp_places(env: Mapping[str, str], home: Path, project: Path | None) -> tuple[Path, Path]:
-    folder = project / ".codex" if project else home_folder(env, home)
-    return folder / "config.toml", (project or folder) / "AGENTS.md"
-
-
 def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:
     """Read the last message of `codex exec --json`, and the usage of its turn."""
     if not any(str(row.get("type")).startswith(("thread.", "turn.", "item.")) for row in rows):
@@ -123,7 +117,13 @@ CLIENT = ClientProfile(
     give_context=_give_context,
     file_tools=frozenset({"apply_patch", "view_image"}),
     asking_tools=frozenset({"request_user_input"}),
-    mcp=McpSettings(_mcp_places, "codex mcp list"),
+    mcp=McpSettings(
+        user=Folder(".codex", "CODEX_HOME", "config.toml"),
+        project=".codex/config.toml",
+        instructions=Folder(".codex", "CODEX_HOME", "AGENTS.md"),
+        shown_by="codex mcp list",
+        section="",
+    ),
     native=("resume", SESSION),
     asked=(PROMPT,),
     piped=("exec", "-"),

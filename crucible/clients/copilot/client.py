@@ -1,20 +1,19 @@
-"""GitHub Copilot CLI: its program and logs."""
+"""GitHub Copilot CLI: its program, logs and settings files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from crucible.clients.client import PROMPT, SESSION, ClientProfile, GivenContext
+from crucible.clients.client import PROMPT, SESSION, ClientProfile, Folder, GivenContext, McpSettings
+
+_FOLDERS = "COPILOT_CUSTOM_INSTRUCTIONS_DIRS"
 
 
-def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
-    """Return the logs folder; `COPILOT_HOME` replaces it."""
-    return Path(env.get("COPILOT_HOME") or home / ".copilot")
-
-
-def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
-    return GivenContext(("-i", text), {}, more)
+def _give_context(_text: str, file: str, env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
+    """Name the folder of the file, whose name must end in `.instructions.md`, after the user's own folders."""
+    folders = ",".join(filter(None, (env.get(_FOLDERS), str(Path(file).parent))))
+    return GivenContext((), {_FOLDERS: folders}, more)
 
 
 CLIENT = ClientProfile(
@@ -22,14 +21,22 @@ CLIENT = ClientProfile(
     title="GitHub Copilot CLI",
     program="copilot",
     package="@github/copilot",
-    logs_folder=_logs_folder,
+    logs_folder=Folder(".copilot", "COPILOT_HOME"),
     logs_below=("session-state",),
     log_files=("session-state/*/events.jsonl",),
     proven="1.0.102",
     give_context=_give_context,
     file_tools=frozenset({"view", "create", "edit"}),
     asking_tools=frozenset({"ask_user"}),
-    prompted=True,
-    native=("--resume", SESSION),
+    mcp=McpSettings(
+        user=Folder(".copilot", "COPILOT_HOME", "mcp-config.json"),
+        project=".github/mcp.json",
+        instructions=Folder(".copilot", "COPILOT_HOME", "copilot-instructions.md"),
+        shown_by="copilot mcp list",
+        entry=lambda program: {"type": "local", "command": program[0], "args": [*program[1:]], "tools": ["*"]},
+    ),
+    native=("--session-id", SESSION),
     asked=("-i", PROMPT),
+    piped=("--silent",),
+    piped_native=("--silent", "--session-id", SESSION),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from crucible.clients.client import PROMPT, SESSION, ClientProfile, GivenContext
+from crucible.clients.client import ClientProfile
 
 
 def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
@@ -16,10 +16,6 @@ def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
     return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "goose"
 
 
-def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
-    return GivenContext(("run", "-s", "-t", text), {}, more)
-
-
 CLIENT = ClientProfile(
     name="goose",
     title="Goose",
@@ -27,10 +23,6 @@ CLIENT = ClientProfile(
     logs_folder=_logs_folder,
     logs_below=("sessions",),
     log_files=("sessions/sessions.db", "sessions/sessions.db-wal"),
-    give_context=_give_context,
     file_tools=frozenset({"developer__text_editor", "text_editor"}),
     asking_tools=frozenset(),
-    prompted=True,
-    native=("session", "--resume", "--session-id", SESSION),
-    asked=("run", "-s", "-t", PROMPT),
 )

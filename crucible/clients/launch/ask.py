@@ -19,7 +19,7 @@ from crucible.clients.claude_code.client import NO_FILES
 from crucible.clients.client import Answer
 from crucible.clients.launch.answering_process import MOST_BYTES, Exited, Reins, run_program
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT, OWN_MARK, RESUMING_ENVIRONMENT
-from crucible.clients.registry import CLIENTS, client_of
+from crucible.clients.registry import ASKABLE, CLIENTS, client_of
 from crucible.core.errors import AgentFailed
 from crucible.core.patterns import late_pattern
 from crucible.core.settings.settings import AgentSettings
@@ -60,7 +60,7 @@ def program_of(agent: str, where: str, env: Mapping[str, str], timeout: float | 
     In both cases, Claude Code does not read files named with `@` in the prompt.  `where` is the option or setting to
     name in the message of `AgentFailed`.
     """
-    client = client_of(agent.strip())
+    client = client_of(agent.strip(), ASKABLE)
     if client is not None:
         return Program(
             (client.program, *client.asked_once, *client.asked_more(env)), {**env, **client.asked_env}, timeout

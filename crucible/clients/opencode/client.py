@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from crucible.clients.client import (
@@ -13,6 +12,7 @@ from crucible.clients.client import (
     SYSTEM_PROMPT,
     Answer,
     ClientProfile,
+    Folder,
     GivenContext,
     McpSettings,
     answer_failed,
@@ -31,11 +31,6 @@ _CONFIG = {
 }
 
 
-def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
-    """Return the logs folder; it has the same path on every system."""
-    return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
-
-
 def _give_context(_text: str, file: str, env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
     return GivenContext((), {_INLINE: _with_instructions(env.get(_INLINE, ""), file)}, more)
 
@@ -50,12 +45,6 @@ def _with_instructions(known: str, file: str) -> str:
         raise UsageError(f"{_INLINE}: not a JSON object, so no briefing can be added", "fix it, or unset it")
     there = settings.get("instructions")
     return json.dumps({**settings, "instructions": [*(there if isinstance(there, list) else []), file]})
-
-
-def _mcp_places(env: Mapping[str, str], home: Path, project: Path | None) -> tuple[Path, Path]:
-    folder = project or Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
-    found = (folder / name for name in ("opencode.jsonc", "opencode.json"))
-    return next((path for path in found if path.exists()), folder / "opencode.json"), folder / "AGENTS.md"
 
 
 def _read_answer(rows: list[dict[str, Any]], model: str) -> Answer | None:
@@ -83,17 +72,20 @@ CLIENT = ClientProfile(
     title="OpenCode",
     program="opencode",
     package="opencode-ai",
-    logs_folder=_logs_folder,
+    logs_folder=Folder(".local/share", "XDG_DATA_HOME", "opencode"),
     log_files=("opencode*.db", "opencode*.db-wal"),
     proven="1.18.33",
     give_context=_give_context,
     file_tools=frozenset({"write", "edit", "multiedit", "read", "patch", "apply_patch"}),
     asking_tools=frozenset({"question"}),
     mcp=McpSettings(
-        _mcp_places,
-        "opencode mcp list",
-        "mcp",
-        lambda program: {"type": "local", "command": [*program], "enabled": True},
+        user=Folder(".config", "XDG_CONFIG_HOME", "opencode/opencode.json"),
+        project="opencode.json",
+        has_jsonc=True,
+        instructions=Folder(".config", "XDG_CONFIG_HOME", "opencode/AGENTS.md"),
+        shown_by="opencode mcp list",
+        section="mcp",
+        entry=lambda program: {"type": "local", "command": [*program], "enabled": True},
     ),
     native=("--session", SESSION),
     asked=("--prompt", PROMPT),

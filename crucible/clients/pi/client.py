@@ -1,34 +1,23 @@
-"""Pi: its program and logs."""
+"""Pi: its program and logs.  It has no MCP servers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-
-from crucible.clients.client import PROMPT, SESSION, ClientProfile, GivenContext
-
-
-def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
-    """Return the logs folder; `PI_CODING_AGENT_DIR` replaces it."""
-    return Path(env.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent")
-
-
-def _give_context(text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
-    return GivenContext(("--append-system-prompt", text), {}, more)
-
+from crucible.clients.client import PROMPT, SESSION, ClientProfile, ContextOption, Folder
 
 CLIENT = ClientProfile(
     name="pi",
     title="Pi",
     program="pi",
     package="@mariozechner/pi-coding-agent",
-    logs_folder=_logs_folder,
+    logs_folder=Folder(".pi/agent", "PI_CODING_AGENT_DIR"),
     logs_below=("sessions",),
     log_files=("sessions/*/*.jsonl",),
     proven="0.73.1",
-    give_context=_give_context,
+    give_context=ContextOption("--append-system-prompt"),
     file_tools=frozenset({"read", "write", "edit"}),
     asking_tools=frozenset(),
     native=("--session", SESSION),
     asked=(PROMPT,),
+    piped=("-p",),
+    piped_native=("-p", "--session", SESSION),
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from crucible.clients.client import ClientProfile, GivenContext
+from crucible.clients.client import ClientProfile
 
 
 def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
@@ -16,10 +16,6 @@ def _logs_folder(env: Mapping[str, str], home: Path) -> Path:
     return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "zed"
 
 
-def _give_context(_text: str, _file: str, _env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
-    return GivenContext((), {}, more)
-
-
 CLIENT = ClientProfile(
     name="zed",
     title="Zed",
@@ -27,8 +23,6 @@ CLIENT = ClientProfile(
     logs_folder=_logs_folder,
     logs_below=("threads",),
     log_files=("threads/threads.db", "threads/threads.db-wal"),
-    give_context=_give_context,
     file_tools=frozenset({"read_file", "edit_file"}),
     asking_tools=frozenset(),
-    prompted=True,
 )

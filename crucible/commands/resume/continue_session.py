@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.clients.client import ClientProfile, command_line
+from crucible.clients.client import PROMPT, ClientProfile, command_line
 from crucible.clients.registry import RESUMABLE, client_of
 from crucible.commands.resume.material_gathering import Native, last_client
 from crucible.commands.resume.resume_context import drift_part
@@ -69,12 +69,12 @@ def choose_client(session: Session, named: str | None) -> Chosen:
     """Return the named client, by default the one that worked last. Raises `UsageError` if `cru` cannot start it."""
     if named is None:
         last = last_client(session)
-        client = client_of(last) if last else None
+        client = client_of(last, RESUMABLE) if last else None
         if client is None:
             why = f"{last} cannot be started by cru" if last else "no supported client worked on it"
             raise UsageError(f"{session.id}: {why}", f"choose a client: --with {_NAMES}, or --with COMMAND")
         return Chosen(client)
-    known = client_of(named.strip())
+    known = client_of(named.strip(), RESUMABLE)
     if known:
         return Chosen(known)
     try:
@@ -170,7 +170,8 @@ def plan_start(chosen: Chosen, prompt: str, *, native: Native | None, terminal: 
     if chosen.client:
         ident = native.transcript.native_id if native else ""
         words = tuple(command_line(chosen.client, native=ident, prompt=text, terminal=terminal, more=more))
-        return Start(words, None if terminal else text.encode(), len(text.encode()) if terminal else 0)
+        is_argument = terminal or PROMPT in chosen.client.piped
+        return Start(words, None if is_argument else text.encode(), len(text.encode()) if is_argument else 0)
     command = (*chosen.command, *more)
     if not any(CONTEXT in word for word in command):
         return Start(command, text.encode())

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from crucible.clients.client import command_line
 from crucible.clients.launch.ask import Asker
-from crucible.clients.registry import RESUMABLE, client_of
+from crucible.clients.registry import STEP_CLIENTS, client_of
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import slug
@@ -194,7 +194,7 @@ class RunObserver(Protocol):
         ...
 
 
-_NAMES = ", ".join(RESUMABLE)
+_NAMES = ", ".join(STEP_CLIENTS)
 _ASSIGNMENT = late_pattern(r"(@?)([\w.:/+-]+(?:@[\w.:/+-]+)?)=(.*)", 16)  # re.DOTALL
 
 
@@ -264,7 +264,7 @@ def choose_executors(named: Sequence[str], command: str, roles: Collection[str],
 
 
 def _executor(named: str, more: Sequence[str]) -> Executor:
-    client = client_of(named.strip())
+    client = client_of(named.strip(), STEP_CLIENTS)
     if client:
         # The user's own arguments come last, so that they take precedence.
         words = command_line(client, native="", prompt="", terminal=False, more=(*client.counted, *more))
@@ -277,6 +277,6 @@ def _executor(named: str, more: Sequence[str]) -> Executor:
     if not split:
         raise UsageError("--with is empty", f"give {_NAMES}, or a command line")
     program = os.path.basename(split[0])
-    known = client_of(program)
+    known = client_of(program, STEP_CLIENTS)
     agent = AgentRef(known.name if known else slug(program, "agent") or "agent")
     return Executor(agent, (*split, *more), f"--with takes {_NAMES}, or an installed command")

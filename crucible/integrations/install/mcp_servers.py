@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from crucible.clients.registry import MCP_SETTINGS
+from crucible.clients.registry import CLIENTS, MCP_SETTINGS
 from crucible.clients.settings_files import (
     changed,
     find,
@@ -159,10 +159,17 @@ def find_registered(part: Part) -> Registered | None:
 
 
 def is_used(client: str, env: Mapping[str, str], home: Path) -> bool:
-    """Return whether the user seems to have a client, judging by whether its settings exist."""
+    """Return whether the user seems to have a client, judging by whether its settings or sessions exist."""
     servers, instructions = parts_of(client, ("cru", "mcp"), env, home, None)
-    # Instructions are in the client's own folder; a skill is two folders below it.
-    return servers.path.exists() or instructions.path.parents[max(instructions.folders - 1, 0)].is_dir()
+    folder = next(one for one in CLIENTS.values() if one.name == client).logs_folder(env, home)
+    # A skill is two folders below the client's own folder.
+    own = instructions.path.parents[2 if instructions.path.name == SKILL else 0]
+    return servers.path.exists() or folder.is_dir() or own.is_dir()
+
+
+def clients_with_servers(project: Path | None) -> list[str]:
+    """Return the clients that have settings for servers of the user, or of a project."""
+    return [name for name, mcp in MCP_SETTINGS.items() if mcp.project or not project]
 
 
 def parts_of(
@@ -174,23 +181,14 @@ def parts_of(
     """
     mcp = MCP_SETTINGS[client]
     settings, instructions = mcp.places(env, home, project)
-    if mcp.section:
-        servers = _json(settings, mcp.section, mcp.entry(program))
-    else:
-        servers = Part(
-            settings,
-            partial(_with_toml, program),
-            _without_toml,
-            folders=int(bool(project)),
-            entry=lambda text: _server_in(_read_toml(text)),
-        )
-    return [servers, _skill(instructions) if instructions.name == SKILL else _instructions(instructions)]
+    servers = _json(*settings, mcp.section, mcp.entry(program)) if mcp.section else _toml_part(*settings, program)
+    return [servers, _instructions(*instructions)]
 
 
 # --- servers ---------------------------------------------------------------------------------------------------------
 
 
-def _json(path: Path, section: str, value: Mapping[str, Any]) -> Part:
+def _json(path: Path, folders: int, section: str, value: Mapping[str, Any]) -> Part:
     def put(text: str | None) -> str:
         if new := new_file(text, {section: {_NAME: value}}):
             return new
@@ -215,7 +213,7 @@ def _json(path: Path, section: str, value: Mapping[str, Any]) -> Part:
         existing = find(parse(text).root, section, _NAME)
         return existing and existing.value
 
-    return Part(path, put, take, entry=entry)
+    return Part(path, put, take, folders, entry)
 
 
 def _is_ours(value: Any) -> bool:
@@ -235,6 +233,12 @@ def _words(value: Any) -> tuple[str, ...]:
     words_given += more if isinstance(more, list) else []
     words = tuple(word for word in words_given if isinstance(word, str))
     return words if len(words) == len(words_given) else ()
+
+
+def _toml_part(path: Path, folders: int, program: Sequence[str]) -> Part:
+    return Part(
+        path, partial(_with_toml, program), _without_toml, folders, entry=lambda text: _server_in(_read_toml(text))
+    )
 
 
 def _with_toml(program: Sequence[str], text: str | None) -> str:
@@ -278,16 +282,15 @@ def _toml(value: str | Sequence[str]) -> str:
 # --- instructions for agents ------------------------------------------------------------------------------------------
 
 
-def _instructions(path: Path) -> Part:
+def _instructions(path: Path, folders: int) -> Part:
+    if path.name == SKILL:
+        return Part(path, _with_skill, _without_skill, folders)
     return Part(
         path,
         lambda text: with_block(text, render_template("agents-snippet.md.j2"), _TEXT_MARKS),
         lambda text: None if text is None else without_block(text, _TEXT_MARKS),
+        folders,
     )
-
-
-def _skill(path: Path) -> Part:
-    return Part(path, _with_skill, _without_skill, folders=3)
 
 
 def _with_skill(text: str | None) -> str:

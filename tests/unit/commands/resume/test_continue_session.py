@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crucible.clients.log_files import Transcript
-from crucible.clients.registry import RESUMABLE, client_of
+from crucible.clients.registry import RESUMABLE, STEP_CLIENTS, client_of
 from crucible.commands.resume.continue_session import (
     Chosen,
     choose_client,
@@ -148,8 +148,8 @@ def test_a_client_that_cannot_continue_is_refused_with_alternatives(sources: tup
 
 
 def test_a_client_is_known_by_both_names() -> None:
-    assert client_of("claude") is client_of("claude-code") is RESUMABLE["claude"]
-    assert client_of("claude --model x") is None
+    assert client_of("claude", RESUMABLE) is client_of("claude-code", RESUMABLE) is RESUMABLE["claude"]
+    assert client_of("claude --model x", RESUMABLE) is None
     assert choose_client(session(), "my-agent -x 'a b'").command == ("my-agent", "-x", "a b")
 
 
@@ -175,10 +175,31 @@ LINES = {
         ["opencode", "run", "-m"],
         ["opencode", "run", "--session", "abc", "-m"],
     ),
+    "copilot": (
+        ["copilot", "-i", "P", "-m"],
+        ["copilot", "--session-id", "abc", "-i", "P", "-m"],
+        ["copilot", "--session-id", "abc", "-m"],
+        ["copilot", "--silent", "-m"],
+        ["copilot", "--silent", "--session-id", "abc", "-m"],
+    ),
+    "pi": (
+        ["pi", "P", "-m"],
+        ["pi", "--session", "abc", "P", "-m"],
+        ["pi", "--session", "abc", "-m"],
+        ["pi", "-p", "-m"],
+        ["pi", "-p", "--session", "abc", "-m"],
+    ),
+    "qwen": (
+        ["qwen", "-i", "P", "-m"],
+        ["qwen", "--resume", "abc", "-i", "P", "-m"],
+        ["qwen", "--resume", "abc", "-m"],
+        ["qwen", "-m"],
+        ["qwen", "--resume", "abc", "-m"],
+    ),
 }
 
 
-@pytest.mark.parametrize("name", RESUMABLE)
+@pytest.mark.parametrize("name", STEP_CLIENTS)
 def test_each_client_is_started_with_its_own_arguments(name: str) -> None:
     chosen = Chosen(RESUMABLE[name])
 
@@ -192,6 +213,14 @@ def test_each_client_is_started_with_its_own_arguments(name: str) -> None:
     assert line("", native(), terminal=True) == (untold, None)
     assert line("P", None, terminal=False) == (piped, b"P")
     assert line("P", native(), terminal=False) == (piped_native, b"P")
+
+
+def test_cline_gets_every_prompt_as_an_argument_and_resumes_in_a_new_session() -> None:
+    cline = Chosen(RESUMABLE["cline"])
+    assert plan_start(cline, "P", native=None, terminal=True, more=("-m",)).command == ("cline", "-i", "P", "-m")
+    piped = plan_start(cline, "P", native=None, terminal=False, more=("-m",))
+    assert (piped.command, piped.stdin, piped.longest) == (("cline", "P", "-m"), None, 1)
+    assert not RESUMABLE["cline"].native
 
 
 def test_a_session_named_like_our_placeholder_is_kept() -> None:

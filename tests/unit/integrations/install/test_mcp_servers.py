@@ -14,6 +14,7 @@ from crucible.clients.registry import MCP_SETTINGS
 from crucible.core.errors import VaultError
 from crucible.integrations.install.mcp_servers import (
     Marks,
+    clients_with_servers,
     parts_of,
     with_block,
     without_block,
@@ -46,8 +47,13 @@ def snapshot(folder: Path) -> dict[str, bytes | None]:
 @pytest.mark.parametrize("project", [False, True])
 def test_removing_also_removes_the_files_and_folders_we_created(client: str, project: bool, tmp_path: Path) -> None:
     home, work = tmp_path / "home", tmp_path / "work"
-    for folder in (home / ".codex", home / ".claude", home / ".config" / "opencode", work):
-        folder.mkdir(parents=True)
+    if project and not MCP_SETTINGS[client].project:
+        assert client not in clients_with_servers(work)
+        return
+    for name in (".codex", ".claude", ".copilot", ".qwen", ".cline/data", ".config"):
+        (home / name).mkdir(parents=True)
+    work.mkdir()
+    for folder in (home / ".codex", home / ".claude", home / ".config", work):
         (folder / "kept").touch()
     before = snapshot(tmp_path)
     parts = parts_of(client, PROGRAM, {}, home, work if project else None)
