@@ -111,7 +111,7 @@ soak: $(VENV)/.installed-dev ## Read many random documents and sessions, codify 
 	$(BIN)/python -m benchmarks.soak
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'hypothesis and not slow' -p benchmarks.bounded $(PYTEST_ARGS)
 
-kills: $(VENV)/.installed-dev ## Kill hooks, clients and what is behind them KILLS times (500) and look for lost rows
+kills: $(VENV)/.installed-dev ## Kill hooks, clients and what is behind them KILLS times (500), and a watcher of all clients 100 times, and look for lost rows
 	$(BIN)/python -m tests.clients.kills $(KILLS)
 
 mutants: $(VENV)/.installed-dev ## Mutate note/ and session/ and see which mutants the tests kill (an hour; MUTANTS='crucible.documents.markdown.*')

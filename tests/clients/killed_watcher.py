@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,6 @@ from tests.clients.stage import Stage, make_stage
 from tests.unit.clients.test_opencode_growing import story
 
 CAUGHT_UP = "all logs are imported"
-_LONGEST = 1.5
 
 
 class Watcher:
@@ -73,12 +72,19 @@ class WatchToll:
         return f"{self.kills} kills of a watcher, {self.sessions} notes compared"
 
 
-def kill_watchers(root: Path, kills: int, seed: int, clients: Sequence[str] = tuple(PLACES)) -> WatchToll:
+def kill_watchers(
+    root: Path,
+    kills: int,
+    seed: int,
+    tell: Callable[[WatchToll], None] = lambda _: None,
+    clients: Sequence[str] = tuple(PLACES),
+) -> WatchToll:
     """Play all recordings until that many watchers were killed; fail on the first difference."""
     random, toll, number = Random(seed), WatchToll(), 0
     while toll.kills < kills:
         number += 1
         _one_vault(root / f"{number}", random, toll, kills, clients)
+        tell(toll)
     return toll
 
 
