@@ -14,6 +14,7 @@ import click
 
 from crucible.cli.command_agent import offer_to_ask
 from crucible.cli.environment import absolute_path, human_is_there, user_settings, vault_place, vault_root
+from crucible.cli.install_service import change_service
 from crucible.cli.options import Door, flag, yes_option
 from crucible.cli.output import clean_line, say, write
 from crucible.clients.claude_code.hook_settings import (
@@ -48,7 +49,7 @@ from crucible.integrations.install.mcp_servers import (
 
 
 class _Target(click.Choice[str]):
-    """A client or `git-hooks`; a client may also be named by its program."""
+    """A client, `git-hooks` or `service`; a client may also be named by its program."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Replace a program's name by its client's."""
@@ -73,20 +74,20 @@ class _Work(NamedTuple):
         return is_changed
 
 
-_GIT = "git-hooks"
+_GIT, _SERVICE = "git-hooks", "service"
 CLIENT_PROGRAMS = {client.name: client.program for client in CLIENTS.values()}
 _MAKE_ONE = 'Run "cru init DIR --default" to create one for all projects, or "cru init" for this folder.'
 
 
 @click.command("install")
-@click.argument("client", metavar="[CLIENT]", type=_Target([*MCP_SETTINGS, _GIT]), required=False)
+@click.argument("client", metavar="[CLIENT]", type=_Target([*MCP_SETTINGS, _GIT, _SERVICE]), required=False)
 @flag("--mcp", "Install the MCP server and its instructions instead of hooks.")
 @flag("--statusline", "Show costs in Claude Code's status line; nothing else changes.")
 @flag("--user", "For all your projects (the default).")
 @flag("--project", "For this project only, in files that can be committed.")
 @flag("--remove", "Remove what this command installed, and nothing else.")
 @flag("--dry-run", "Show the files that would change, and change nothing.")
-@yes_option("Without CLIENT: do not ask.")
+@yes_option("Without CLIENT, or for service: do not ask.")
 @click.pass_obj
 def install(
     door: Door,
@@ -112,6 +113,7 @@ def install(
       opencode, gemini, copilot, qwen, cline
                    the same
       git-hooks    a pre-commit hook that refuses secrets
+      service      a systemd or launchd service that runs cru watch --clients
 
     Without CLIENT, all agents found on this machine are connected, after asking.
 
@@ -120,6 +122,7 @@ def install(
     - Hooks never block an agent: a separate process updates the note.
     - The server comes with instructions: a skill, or a block in AGENTS.md.
     - The git hook runs before your own hook, which still runs.
+    - The service is for this vault. It is shown first, and started only by you.
 
     \b
       cru install
@@ -128,13 +131,15 @@ def install(
       cru install claude-code --statusline
       cru install codex --remove --dry-run
       cru install git-hooks
+      cru install service --dry-run
     """
     if user and project:
         raise UsageError("--user and --project cannot be used together", "Run the command twice to install both.")
-    if client and yes:
-        raise UsageError("--yes is for cru install without CLIENT", "")
-    if client == _GIT and (mcp or user or project):
-        raise UsageError("git-hooks takes only --remove and --dry-run", "Run the command inside the vault.")
+    if client not in (None, _SERVICE) and yes:
+        raise UsageError("--yes is for cru install without CLIENT, and for service", "")
+    if client in (_GIT, _SERVICE) and (mcp or user or project):
+        more = "--remove, --dry-run and --yes" if client == _SERVICE else "--remove and --dry-run"
+        raise UsageError(f"{client} takes only {more}", "Run the command inside the vault.")
     if statusline and (client != "claude-code" or mcp):
         raise UsageError("--statusline works only with claude-code", 'Run "cru install claude-code --statusline".')
     work = _Work(project, remove, dry_run)
@@ -144,6 +149,9 @@ def install(
         _install_found(door, work, mcp=mcp, yes=yes)
     elif client == _GIT:
         _change_git_hook(door, work)
+    elif client == _SERVICE:
+        path, is_changed = change_service(door, own_program(), remove=remove, dry_run=dry_run, yes=yes)
+        work.report(path, is_changed=is_changed)
     else:
         _change_client(door, client, work, mcp=mcp)
         if not remove and not dry_run:

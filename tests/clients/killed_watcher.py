@@ -7,6 +7,7 @@ finished logs.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,8 @@ from tests.clients.replaying import PLACES, Step, replay
 from tests.clients.stage import Stage, make_stage
 from tests.unit.clients.test_opencode_growing import story
 
+_LINES = re.compile(r"lines=Lines\([^)]*\)")
+"""Places in a note's file, which a brief above them moves."""
 CAUGHT_UP = "all logs are imported"
 
 
@@ -144,7 +147,7 @@ def _told(stage: Stage) -> dict[str, tuple[object, object]]:
             records = [*read_records(vault.root, session.id)]
             events = [(one.type, one.agent, one.row, one.line, repr(one.values)) for one in records]
             # A database's title has no row of its own: it comes again with the last row so far.
-            found[source] = story(session), [event for event in events if event[0] != "Titled"]
+            found[source] = _LINES.sub("", repr(story(session))), [event for event in events if event[0] != "Titled"]
     return found
 
 
@@ -153,4 +156,5 @@ def _difference(found: object, wanted: object) -> str:
         ours, theirs = Counter(map(str, found)), Counter(map(str, wanted))
         order = "" if ours != theirs else "the order differs\n"
         return f"{order}doubled or new: {[*(ours - theirs)][:5]}\nmissing: {[*(theirs - ours)][:5]}"
-    return f"\n{found}\n{wanted}"
+    at = next(at for at, pair in enumerate(zip(f"{found}\0", f"{wanted}\0", strict=False)) if len({*pair}) > 1)
+    return f"…{str(found)[max(0, at - 300) : at + 300]}\n\n…{str(wanted)[max(0, at - 300) : at + 300]}"

@@ -26,7 +26,9 @@ def main() -> None:
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         toll = kill_at_random(Path(folder), chosen.kills, chosen.seed, lambda toll: print(toll, flush=True))
-        watched = kill_watchers(Path(folder, "watched"), chosen.watchers, chosen.seed, lambda toll: print(toll, flush=True))
+        watched = kill_watchers(
+            Path(folder, "watched"), chosen.watchers, chosen.seed, lambda toll: print(toll, flush=True)
+        )
     print(f"{toll}; {watched}: nothing lost, nothing doubled, in {time.monotonic() - start:.0f} s")
 
 

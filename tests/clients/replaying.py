@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -56,12 +58,12 @@ def _copying(path: Path, to: Path) -> Step:
 
 
 def _lines(path: Path, to: Path, random: Random) -> Iterator[tuple[str, int, Step]]:
-    time = ""
+    written = ""
     for line in path.read_bytes().splitlines(keepends=True):
-        time = json.loads(line).get("timestamp") or time
+        written = json.loads(line).get("timestamp") or written
         half = random.randrange(len(line)) if random.random() < 0.3 else 0
         for piece in filter(None, (line[:half], line[half:])):
-            yield str(time), 0, _appending(to, piece)
+            yield str(written), 0, _appending(to, piece)
 
 
 def _appending(to: Path, piece: bytes) -> Step:
@@ -94,16 +96,23 @@ def _writing(to: Path, document: dict[str, Any]) -> Step:
 def _database(path: Path, to: Path) -> Iterator[Step]:
     to.parent.mkdir(parents=True, exist_ok=True)
     writer: list[sqlite3.Connection] = []
-    for time in moments_of(path):
-        yield _inserting(path, to, time, writer)
+    times = moments_of(path)
+    # A session that was written long ago counts as one that has ended, whatever its last turn says.
+    later = int(time.time() * 1000) - times[-1]
+    for moment in times:
+        yield _inserting(path, to, moment, later, writer)
     yield lambda: writer.pop().close()
 
 
-def _inserting(path: Path, to: Path, time: int, writer: list[sqlite3.Connection]) -> Step:
-    """Bring a database to the state of a time; the connection of its writer stays open."""
+def _inserting(path: Path, to: Path, moment: int, later: int, writer: list[sqlite3.Connection]) -> Step:
+    """Bring a database to the state of a time, `later` milliseconds later; the connection of its writer stays open."""
 
     def step() -> None:
-        state = as_of(path, time, to.parent / "state" / "now.sqlite")
+        state = as_of(path, moment, to.parent / "state" / "now.sqlite")
+        with closing(sqlite3.connect(state)) as connection, connection:
+            for table in ("session", "message", "part"):
+                times = f"time_created = time_created + {later}, time_updated = time_updated + {later}"
+                connection.execute(f"UPDATE {table} SET {times}")
         if not writer:
             state.replace(to)
             writer.append(sqlite3.connect(to, isolation_level=None))

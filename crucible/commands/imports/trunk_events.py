@@ -30,7 +30,10 @@ _ENDS = Answered | Interrupted | Faulted | Rewound | ContinuedIn
 
 
 class WholeTurns:
-    """Drops the events of an unfinished last turn. After all events are read, `cut` is True if any were dropped."""
+    """Drops the events of an unfinished last turn. After all events are read, `cut` is True if any were dropped.
+
+    The events of one row stay together: the next import begins after the last row in the note.
+    """
 
     def __init__(self) -> None:
         self.cut = False
@@ -42,16 +45,21 @@ class WholeTurns:
         `held` are the events of the turn in which they begin.
         """
         self.held = held = list(held)
+        is_open = any(isinstance(event, _BEGINS) for event in held)
         for event in events:
-            if _is_end(event):
+            if not is_open and held and held[-1].at.row != event.at.row:
                 yield from held
                 held.clear()
-                yield event
-            elif held or isinstance(event, _BEGINS):
-                held.append(event)
-            else:
-                yield event
-        self.cut = bool(held)
+            held.append(event)
+            is_open = not _is_end(event) and (is_open or isinstance(event, _BEGINS))
+            if not is_open and held[0].at.row != event.at.row:
+                begin = next(at for at, one in enumerate(held) if one.at.row == event.at.row)
+                yield from held[:begin]
+                del held[:begin]
+        self.cut = is_open
+        if not is_open:
+            yield from held
+            held.clear()
 
 
 def _is_end(event: Event) -> bool:

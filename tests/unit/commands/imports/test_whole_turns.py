@@ -15,6 +15,7 @@ from crucible.clients.events import (
     Event,
     Faulted,
     Interrupted,
+    PlanSettled,
     Prompted,
     Replied,
     Rewound,
@@ -54,3 +55,14 @@ def test_an_unfinished_turn_of_the_last_minute_waits_for_the_next_import(tmp_pat
         (note,) = notes_of(vault).values()
         assert "\nOne." in note.source.text
         assert ("\nTwo." in note.source.text) is has_two
+
+
+def test_the_events_of_a_row_are_held_together() -> None:
+    settled, asked = PlanSettled(At(2, "b"), "call", "A plan", approved=True), Prompted(At(2, "b"), "Do it")
+    before: list[Event] = [Prompted(At(1, "a"), "Go"), Replied(At(1, "a"), "I look."), Answered(At(1, "a"))]
+    turns = WholeTurns()
+    assert list(turns.until_last_end([*before, settled])) == [*before, settled]
+    assert list(turns.until_last_end([*before, settled, asked])) == before
+    assert turns.held == [settled, asked]
+    rest: list[Event] = [Replied(At(3, "c"), "Done."), Answered(At(4, "d"))]
+    assert list(turns.until_last_end(rest, turns.held)) == [settled, asked, *rest]

@@ -1,0 +1,200 @@
+"""A service of the system that follows clients' logs into one vault: a systemd user unit, or a launchd agent.
+
+Its file is written and removed here; nothing is started.  The user gets the commands that do.
+"""
+
+from __future__ import annotations
+
+import plistlib
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import blake2s
+from pathlib import Path
+
+from crucible.clients.registry import DIALECTS
+from crucible.core import files
+from crucible.core.errors import UsageError, VaultError, reason_of
+from crucible.core.named_tuples import NamedTuple
+
+_MADE_BY_US = "Made by `cru install service`, which can remove it, too"
+_OWN_VARIABLES = ("CRUCIBLE_CONFIG", "XDG_CONFIG_HOME")
+_RESTART_SECONDS = 30
+
+
+class Service(NamedTuple):
+    """The file of a service, and the commands that start it now and at each login, that stop it, and that show its log."""
+
+    path: Path
+    data: bytes
+    start: tuple[str, ...]
+    stop: str
+    show: str
+
+
+class Machine(NamedTuple):
+    """What the service depends on: the environment, the home folder, `sys.platform`, and the user's number."""
+
+    env: Mapping[str, str]
+    home: Path
+    platform: str
+    user: int
+
+
+def service_for(root: Path, command: Sequence[str], machine: Machine) -> Service:
+    """Return the service that runs `command` for the vault at `root`.
+
+    Variables that move clients' folders go into the file: a service does not see those of the shell.  Raises
+    `UsageError` on a system without such services.
+    """
+    names = sorted(_variables(machine.env, machine.home))
+    variables = {name: machine.env[name] for name in names if machine.env.get(name)}
+    if any(not text.isprintable() for text in (*command, *variables.values())):
+        raise UsageError("a path contains control characters, which a service cannot have", "")
+    name = f"crucible-{_slug(root)}"
+    if machine.platform == "darwin":
+        return _agent(name, command, variables, machine)
+    if machine.platform.startswith("linux"):
+        return _unit(name, command, variables, machine)
+    raise UsageError("services are only known for systemd and launchd", 'Run "cru watch --clients" at your login.')
+
+
+def _slug(root: Path) -> str:
+    """Return a short name of a vault, which no other vault of this machine has."""
+    plain = re.sub(r"[^a-z0-9]+", "-", root.name.lower()).strip("-")[:24]
+    return f"{plain or 'vault'}-{blake2s(str(root).encode('utf-8', 'surrogateescape'), digest_size=2).hexdigest()}"
+
+
+class _Asked(dict[str, str]):
+    """Environment variables, and the names of those that were asked for."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        super().__init__(env)
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: str | None = None) -> str | None:  # type: ignore[override]
+        self.names.add(name)
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
+def _variables(env: Mapping[str, str], home: Path) -> set[str]:
+    """Return the names of the variables that say where clients and we keep files."""
+    asked = _Asked(env)
+    for dialect in DIALECTS.values():
+        dialect.default_folder(asked, home)
+    return {*asked.names, *_OWN_VARIABLES}
+
+
+# --- systemd ---------------------------------------------------------------------------------------------------------
+
+
+def _unit(name: str, command: Sequence[str], variables: Mapping[str, str], machine: Machine) -> Service:
+    lines = [
+        f"# {_MADE_BY_US}.",
+        "[Unit]",
+        f"Description=Crucible ({name})",
+        "",
+        "[Service]",
+        f"ExecStart={' '.join(map(_quoted, command))}",
+        *(f"Environment={_quoted(f'{key}={value}')}" for key, value in variables.items()),
+        "Restart=on-failure",
+        f"RestartSec={_RESTART_SECONDS}",
+        "",
+        "[Install]",
+        "WantedBy=default.target",
+    ]
+    folder = Path(machine.env.get("XDG_CONFIG_HOME") or machine.home / ".config") / "systemd" / "user"
+    return Service(
+        folder / f"{name}.service",
+        "\n".join([*lines, ""]).encode("utf-8", "surrogateescape"),
+        ("systemctl --user daemon-reload", f"systemctl --user enable --now {name}"),
+        f"systemctl --user disable --now {name}",
+        f"journalctl --user -u {name} -f",
+    )
+
+
+def _quoted(word: str) -> str:
+    """Quote a word as systemd reads it."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{escaped}"'
+
+
+# --- launchd ---------------------------------------------------------------------------------------------------------
+
+
+def _agent(name: str, command: Sequence[str], variables: Mapping[str, str], machine: Machine) -> Service:
+    label, home, user = f"local.{name}", machine.home, machine.user
+    path = home / "Library" / "LaunchAgents" / f"{label}.plist"
+    log = home / "Library" / "Logs" / f"{name}.log"
+    agent = {
+        "Label": label,
+        # Agents in this folder start at the next login, unless they are disabled.
+        "Disabled": True,
+        "ProgramArguments": [*command],
+        "EnvironmentVariables": {**variables},
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ThrottleInterval": _RESTART_SECONDS,
+        "ProcessType": "Background",
+        "StandardOutPath": str(log),
+        "StandardErrorPath": str(log),
+    }
+    head, line, rest = plistlib.dumps(agent, sort_keys=False).partition(b"<plist")
+    return Service(
+        path,
+        head + f"<!-- {_MADE_BY_US}. -->\n".encode() + line + rest,
+        (f"launchctl enable gui/{user}/{label}", f"launchctl bootstrap gui/{user} '{path}'"),
+        f"launchctl bootout gui/{user}/{label}",
+        f"tail -f '{log}'",
+    )
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def is_service_installed(service: Service) -> bool:
+    """Return whether the file is there, as this version writes it.  Raises `VaultError` if it is another's."""
+    return _content(service.path) == service.data
+
+
+def install_service(service: Service) -> bool:
+    """Write the file; return whether anything has changed."""
+    old = _content(service.path)
+    if old == service.data:
+        return False
+    if old is not None:
+        files.write_atomic(service.path, service.data, expected=old)
+        return True
+    try:
+        service.path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise VaultError(f"{service.path.parent}: cannot be created: {reason_of(error)}") from error
+    files.create_exclusive(service.path, service.data)
+    return True
+
+
+def uninstall_service(service: Service) -> bool:
+    """Remove the file; return whether it was there."""
+    if _content(service.path) is None:
+        return False
+    try:
+        service.path.unlink()
+    except OSError as error:
+        raise VaultError(f"{service.path}: cannot be removed: {reason_of(error)}") from error
+    return True
+
+
+def _content(path: Path) -> bytes | None:
+    """Return what is in the file, None if there is none.  Raises `VaultError` if we did not write it."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise VaultError(f"{path}: {reason_of(error)}") from error
+    if _MADE_BY_US.encode() not in data:
+        raise VaultError(f"{path}: not made by cru", "move it away, then run the command again")
+    return data
