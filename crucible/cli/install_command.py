@@ -17,12 +17,7 @@ from crucible.cli.environment import absolute_path, human_is_there, user_setting
 from crucible.cli.install_service import change_service
 from crucible.cli.options import Door, flag, yes_option
 from crucible.cli.output import clean_line, say, write
-from crucible.clients.claude_code.hook_settings import (
-    find_installed,
-    install_hooks,
-    settings_path,
-    uninstall_hooks,
-)
+from crucible.clients.claude_code.hook_settings import find_installed, install_hooks, settings_path, uninstall_hooks
 from crucible.clients.claude_code.status_line import has_status_line, install_status_line, uninstall_status_line
 from crucible.clients.launch.terminal import ClientMissing
 from crucible.clients.registry import CLIENTS, MCP_SETTINGS, TITLES, client_of
