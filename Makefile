@@ -107,9 +107,10 @@ recall-eval: $(VENV)/.installed-dev ## Measure how well recall answers the quest
 	$(BIN)/python -m samples.recall_eval.report $(filter-out --rivals,$(RECALL_EVAL))
 	$(if $(REAL),$(BIN)/python -m benchmarks.recall_real "$(REAL)" $(filter --misses --rivals,$(RECALL_EVAL)))
 
-soak: $(VENV)/.installed-dev ## Read many random documents and sessions, codify some, then the property tests, SOAK_SECONDS each (10)
+soak: $(VENV)/.installed-dev ## Read many random documents and sessions, codify some, then the property tests, SOAK_SECONDS each (10); kill commands at each of their steps
 	$(BIN)/python -m benchmarks.soak
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'hypothesis and not slow' -p benchmarks.bounded $(PYTEST_ARGS)
+	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) -m 'not hypothesis' -k kill $(PYTEST_ARGS) tests/unit
 
 kills: $(VENV)/.installed-dev ## Kill hooks, clients and what is behind them KILLS times (500), and a watcher of all clients 100 times, and look for lost rows
 	$(BIN)/python -m tests.clients.kills $(KILLS)

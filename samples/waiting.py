@@ -20,14 +20,18 @@ IDLE = "import threading; threading.Event().wait(60)"
 """Python code of a process that does nothing until it is killed, for a minute at most."""
 
 
-def wait_until(condition: Callable[[], object], describe: Callable[[], str] = str, seconds: float = SECONDS) -> None:
-    """Wait until a condition holds; after the deadline, fail with what `describe` returns."""
-    begin = time.monotonic()
-    pause = threading.Event()  # instead of `time.sleep`, which some tests replace
+def wait_until(
+    condition: Callable[[], object], describe: Callable[[], str] = str, seconds: float = SECONDS, pause: float = 0.01
+) -> None:
+    """Wait until a condition holds; after the deadline, fail with what `describe` returns.
+
+    `pause` is the time between two looks, in seconds.
+    """
+    deadline = time.monotonic() + seconds
+    pausing = threading.Event()  # instead of `time.sleep`, which some tests replace
     while not condition():
-        waited = time.monotonic() - begin
-        assert waited < seconds, f"condition does not hold after {seconds:.0f} s: {describe()}"
-        pause.wait(min(max(waited / 10, 0.01), 0.1))  # a condition may cost something, such as a look at all processes
+        assert time.monotonic() < deadline, f"condition does not hold after {seconds:.0f} s: {describe()}"
+        pausing.wait(pause)
 
 
 def wait_for_file_clock() -> None:

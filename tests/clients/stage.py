@@ -78,6 +78,7 @@ class Stage:
         wait_until(
             lambda: not self.waiting() and not self.running(),
             lambda: f"the spool waits for nothing: {self.waiting()} {self.running()}\n{self.log()}",
+            pause=0.1,  # it looks at all processes
         )
 
     def running(self) -> list[str]:
@@ -112,7 +113,7 @@ class Stage:
 
     def holding(self, needle: str) -> list[str]:
         """Return the vault's files with the needle in their bytes or name, ignoring case: names are in lower case."""
-        wait_until(lambda: not any("recall_update" in told for told in self.running()), self.log)
+        wait_until(lambda: not any("recall_update" in told for told in self.running()), self.log, pause=0.1)
         files = [p for p in self.vault.rglob("*") if p.is_file()]
         data = needle.lower().encode()
         found = [p for p in files if data in p.read_bytes().lower() or needle.lower() in str(p).lower()]

@@ -6,7 +6,7 @@ import os
 import pty
 import subprocess
 import sys
-import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -94,32 +94,18 @@ def hostile(vault: Vault) -> Vault:
 def shown(root: Path, line: str) -> str:
     """What the terminal receives on stdout and stderr."""
     main, side = pty.openpty()
-    parts: list[bytes] = []
-
-    def read() -> None:
-        try:
-            while part := os.read(main, 65_536):
-                parts.append(part)
-        except OSError:  # Linux raises this when the other side is closed and everything is read
-            pass
-
-    reader = threading.Thread(target=read)
-    reader.start()
     env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": "100"}
     env |= {"PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-m", "crucible", "--vault", str(root), *line.split(" ")]
-    subprocess.run(
-        command,
-        cwd=root.parent,
-        env=env,
-        check=False,
-        timeout=60,
-        stdin=subprocess.DEVNULL,
-        stdout=side,
-        stderr=side,
-    )
-    os.close(side)
-    reader.join(60)
+    with subprocess.Popen(
+        command, cwd=root.parent, env=env, stdin=subprocess.DEVNULL, stdout=side, stderr=side
+    ) as process:
+        os.close(side)
+        parts = []
+        with suppress(OSError):  # Linux raises this when the other side is closed and everything is read
+            while part := os.read(main, 65_536):
+                parts.append(part)
+        process.wait(60)
     os.close(main)
     return b"".join(parts).decode("utf-8", "surrogateescape")
 

@@ -20,6 +20,7 @@ from crucible.core.errors import LockTimeout, NoteChanged, NoteExists, NoteUnrea
 from crucible.core.file_exchange import exchange
 from crucible.core.files import locked
 from samples.waiting import wait_until
+from tests.killing import DEATHS
 from tests.paths import ROOT
 
 
@@ -252,8 +253,7 @@ for n in itertools.count():
 def test_killed_writers_leave_the_old_note_or_the_new_one(tmp_path: Path) -> None:
     path = tmp_path / "n.md"
     path.write_bytes(b"0\n" * 200_000)
-    rounds = int(os.environ.get("CRUCIBLE_KILLS", "30"))
-    for round_ in range(rounds):
+    for round_ in range(DEATHS + 1):
         writer = subprocess.Popen([sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE, cwd=ROOT)
         assert writer.stdout
         with writer, writer.stdout:
@@ -262,7 +262,7 @@ def test_killed_writers_leave_the_old_note_or_the_new_one(tmp_path: Path) -> Non
             for _ in range(round_ % 5):
                 writer.stdout.readline()
             if round_ % 2:  # in the middle of a write
-                wait_until(lambda: set(os.listdir(tmp_path)) - names)  # noqa: B023
+                wait_until(lambda: set(os.listdir(tmp_path)) - names, pause=0)  # noqa: B023
             writer.send_signal(signal.SIGKILL)
         data = path.read_bytes()
         assert len(data) == 400_000

@@ -23,14 +23,13 @@ from crucible.vault.logs.tombstones import load_deleted, load_tombstones
 from crucible.vault.notes.session_lock import hold_session
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import CLOCK, LIMITER, write
-from tests.killing import LAST, killed
+from tests.killing import LAST, STRIDE, killed
 from tests.paths import TESTS
 from tests.running import Cru
 
 A, CHILD, OTHER = "2026-11-21-limiter", "2026-11-21-clock", "2026-11-22-other"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 REAL = TESTS / "data" / "transcripts" / "claude-code" / "limiter"
-STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else 6
 unix = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 
 

@@ -68,21 +68,23 @@ def content_of(vault: Vault) -> dict[str, bytes]:
     return {name: data for name, data in bytes_of(vault).items() if ".crucible/cache" not in name}
 
 
-@pytest.mark.parametrize("client", ["claude-code", "codex", "copilot", "gemini", "opencode", "pi", "qwen-code"])
-@pytest.mark.parametrize("mode", ["link", "inline"])
+@pytest.mark.parametrize(
+    ("client", "mode"),
+    [*((client, "link") for client in ("claude-code", "codex", "gemini", "opencode", "pi")), ("claude-code", "inline")],
+)
 def test_any_number_of_processes_gives_the_same_vault(
     client: str, mode: str, tmp_path: Path, use_processes: Callable[[int], None], begun: list[int]
 ) -> None:
     found = []
-    for count in (1, 2, 4):
+    for count in (1, 3):
         use_processes(count)
         vault = make_vault(tmp_path / f"vault{count}", VaultSettings(fsync=False, subagents=mode))
         report = run(vault, client, TRANSCRIPTS / client)
         found.append((report, content_of(vault)))
         assert not [*(vault.root / ".crucible" / "cache").glob("importing/*")]
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
     assert found[0][0].created
-    assert len(begun) == 2
+    assert len(begun) == 1
 
 
 def test_a_process_that_shares_nothing_with_ours_reads_the_same(

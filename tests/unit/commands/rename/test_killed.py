@@ -23,14 +23,12 @@ from crucible.memory.tasks.annotations import AnnotationFolder, annotate
 from crucible.memory.tasks.task import Annotation, Ref
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import LIMITER, write
-from tests.killing import LAST, killed
+from tests.killing import LAST, STRIDE, killed
 from tests.running import Cru
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 
 A, B, C = "2026-11-21-limiter", "2026-11-21-bucket", "2026-11-21-third"
-STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else 5
-"""Every n-th of about a hundred steps is tested."""
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 

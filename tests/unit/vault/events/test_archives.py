@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,7 +24,7 @@ from crucible.vault.events.event_reader import EventRecord, last_time, load_meta
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.events.event_retention import purge
 from crucible.vault.events.event_summary import Facts
-from tests.paths import ROOT
+from tests.killing import deaths_of, killed_at_call
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=40)
@@ -226,37 +224,6 @@ def test_a_full_disk_loses_no_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert records(tmp_path) == before
 
 
-KILLED = """
-import os, sys
-from datetime import datetime, UTC
-from pathlib import Path
-from crucible.core import zstd
-from crucible.vault.events.archive_writer import archive_events
-from crucible.vault.events.event_summary import Facts
-from tests.unit.vault.events.test_archives import write
-
-def die_at(step):
-    count = 0
-    def look(frame, event, arg):
-        nonlocal count
-        count += event in ("call", "c_call")
-        if count == step:
-            os.kill(os.getpid(), 9)
-    sys.setprofile(look)
-
-for line in sys.stdin:
-    root, what, step = line.rsplit(" ", 2)
-    child = os.fork()
-    if not child:
-        die_at(int(step))
-        if what == "import":
-            write(Path(root), 0, 4, ended=True)
-        archive_events(Path(root), "s", Facts(project="shop"))
-        os._exit(0)
-    print(os.waitpid(child, 0)[1], flush=True)
-"""
-
-
 def nothing(root: Path) -> None:
     """Nothing was imported yet."""
 
@@ -274,26 +241,24 @@ def test_ending_a_session_killed_at_any_step_loses_and_doubles_nothing(
     whole = tmp_path / "whole"
     write(whole, 0, 4)
     expected = [(r.seq, r.values) for r in records(whole)]
-    command = [sys.executable, "-c", KILLED]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdin
-        assert parent.stdout
-        for step in itertools.count(1, 37):
-            root = tmp_path / str(step)
-            begin(root)
-            before = [(r.seq, r.values) for r in records(root)]
-            print(root, what, step, file=parent.stdin, flush=True)
-            killed = int(parent.stdout.readline()) == signal.SIGKILL
-            found = [(r.seq, r.values) for r in records(root)]
-            assert found in ([*before], expected)
-            # The next import adds what is missing, and ends the session again.
+
+    def work(root: Path) -> None:
+        if what == "import":
             write(root, 0, 4, ended=True)
-            archive_events(root, "s", FACTS)
-            assert [(r.seq, r.values) for r in records(root)] == expected
-            assert os.listdir(root / ".crucible/archive") == ["s.jsonl.zst"]
-            assert not flight_folder(root, "s").exists()
-            verify_archive(archive_path(root, "s"))
-            if not killed:
-                break
-        parent.stdin.close()
-    assert step > 200
+        archive_events(root, "s", FACTS)
+
+    begin(tmp_path / "counted")
+    for number in deaths_of(lambda: work(tmp_path / "counted")):
+        root = tmp_path / str(number)
+        begin(root)
+        before = [(r.seq, r.values) for r in records(root)]
+        killed_at_call(number, partial(work, root))
+        found = [(r.seq, r.values) for r in records(root)]
+        assert found in ([*before], expected)
+        # The next import adds what is missing, and ends the session again.
+        write(root, 0, 4, ended=True)
+        archive_events(root, "s", FACTS)
+        assert [(r.seq, r.values) for r in records(root)] == expected
+        assert os.listdir(root / ".crucible/archive") == ["s.jsonl.zst"]
+        assert not flight_folder(root, "s").exists()
+        verify_archive(archive_path(root, "s"))

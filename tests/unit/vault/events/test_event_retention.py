@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -31,7 +30,7 @@ from crucible.vault.events.event_reader import EventRecord, load_meta, read_reco
 from crucible.vault.events.event_recorder import FlightWriter
 from crucible.vault.events.event_retention import KeptEvents, PurgeReport, is_due, move_flight, purge
 from crucible.vault.events.event_summary import Facts, last_time, save_meta
-from tests.paths import ROOT
+from tests.killing import deaths_of, killed_at_call
 from tests.unit.vault.events.flights import load_flight
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -302,54 +301,19 @@ def test_a_session_that_is_written_meanwhile_stays(tmp_path: Path, monkeypatch: 
     assert len(records(tmp_path)) == 7
 
 
-KILLED = """
-import os, sys
-from datetime import datetime, UTC
-from pathlib import Path
-from crucible.core import zstd
-from crucible.vault.events.event_retention import purge
-from crucible.core.settings.settings import EventSettings
-
-def die_at(step):
-    # Dies when the step-th function, ours or the system's, is called.
-    count = 0
-    def look(frame, event, arg):
-        nonlocal count
-        count += event in ("call", "c_call")
-        if count == step:
-            os.kill(os.getpid(), 9)
-    sys.setprofile(look)
-
-for line in sys.stdin:
-    root, step = line.rsplit(" ", 1)
-    child = os.fork()
-    if not child:
-        die_at(int(step))
-        now = datetime(2026, 11, 21, 12, tzinfo=UTC)
-        purge(Path(root), EventSettings(), ("s",), now, status_of=lambda _: "")
-        os._exit(0)
-    print(os.waitpid(child, 0)[1], flush=True)
-"""
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 def test_a_purge_killed_at_any_step_loses_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", KILLED]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdin
-        assert parent.stdout
-        for step in itertools.count(1, 53):
-            root = tmp_path / str(step)
-            fill(root)
-            before = [(r.seq, r.values) for r in records(root)]
-            print(root, step, file=parent.stdin, flush=True)
-            killed = int(parent.stdout.readline()) == signal.SIGKILL
-            assert [(r.seq, r.values) for r in records(root)] == before
-            _check_that_it_goes_on(root, [values for _, values in before])
-            if not killed:
-                break
-        parent.stdin.close()
-    assert step > 500
+    def work(root: Path) -> None:
+        purge(root, EventSettings(), ("s",), NOW, status_of=ended)
+
+    fill(tmp_path / "counted")
+    for number in deaths_of(lambda: work(tmp_path / "counted")):
+        root = tmp_path / str(number)
+        fill(root)
+        before = [(r.seq, r.values) for r in records(root)]
+        killed_at_call(number, partial(work, root))
+        assert [(r.seq, r.values) for r in records(root)] == before
+        _check_that_it_goes_on(root, [values for _, values in before])
 
 
 def _check_that_it_goes_on(root: Path, before: list[object]) -> None:

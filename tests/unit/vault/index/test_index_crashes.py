@@ -22,7 +22,7 @@ from crucible.vault.index.index_files import IndexFolder
 from crucible.vault.index.schema import View
 from samples.waiting import is_gone, wait_until
 from tests.conftest import ROOT
-from tests.unit.vault.index.dying import calls_of, kill_at
+from tests.killing import DEATHS, deaths_of, killed_at_call
 from tests.unit.vault.index.tables import (
     SETTINGS,
     Tables,
@@ -34,6 +34,7 @@ from tests.unit.vault.index.tables import (
     same_as_rebuilt,
     tables_of,
     write,
+    writes_the_index,
 )
 
 pytestmark = [
@@ -41,9 +42,6 @@ pytestmark = [
     # Python 3.12 warns of forks beside threads, which pytest-xdist has; the child uses none of them.
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
 ]
-
-KILLS = int(os.environ.get("CRUCIBLE_KILLS", "24"))
-"""Deaths a test."""
 
 
 @pytest.fixture
@@ -73,16 +71,11 @@ def litter(root: Path) -> list[str]:
 # --- killed ------------------------------------------------------------------------------------------------------
 
 
-def deaths(calls: int) -> list[int]:
-    """Numbers of calls, from the first to the last."""
-    return sorted({1 + at * (calls - 1) // (KILLS - 1) for at in range(KILLS)})
-
-
 def test_a_build_killed_at_any_call_is_healed_by_the_next_query(root: Path) -> None:
     whole = rebuilt(root)
-    for number in deaths(calls_of(root, SETTINGS)):
+    for number in deaths_of(lambda: Index(root, SETTINGS).refresh(), writes_the_index):
         shutil.rmtree(root / ".crucible" / "index")
-        assert kill_at(root, SETTINGS, number)
+        killed_at_call(number, Index(root, SETTINGS).refresh, writes_the_index)
         assert asked(root)[0] == whole, number
         assert refreshed(root).changes == ()
         assert litter(root) == [], number
@@ -91,8 +84,8 @@ def test_a_build_killed_at_any_call_is_healed_by_the_next_query(root: Path) -> N
 def test_a_rebuild_killed_at_any_call_is_healed_by_the_next_query(root: Path) -> None:
     whole = rebuilt(root)
     refreshed(root)
-    for number in deaths(calls_of(root, SETTINGS, again=True)):
-        kill_at(root, SETTINGS, number, again=True)
+    for number in deaths_of(lambda: Index(root, SETTINGS).rebuild(), writes_the_index):
+        killed_at_call(number, Index(root, SETTINGS).rebuild, writes_the_index)
         assert asked(root)[0] == whole, number
 
 
@@ -114,11 +107,11 @@ def test_a_refresh_killed_at_any_call_leaves_the_old_index_or_the_new_one(root: 
     go_back()
     before = rebuilt(root)
     go_on()
-    after, calls = rebuilt(root), calls_of(root, SETTINGS)
-    for number in deaths(calls):
+    after = rebuilt(root)
+    for number in deaths_of(lambda: Index(root, SETTINGS).refresh(), writes_the_index):
         go_back()
         go_on()
-        kill_at(root, SETTINGS, number)
+        killed_at_call(number, Index(root, SETTINGS).refresh, writes_the_index)
         assert _on_disk(root) in (before, after), number
         assert asked(root)[0] == after, number
         assert refreshed(root).changes == ()
@@ -173,7 +166,7 @@ def test_processes_killed_at_any_moment_leave_what_the_next_query_heals(root: Pa
         write(root, f"sessions/more/{number}.md", note(str(number)))
     whole = rebuilt(root)
     chance = random.Random(notes)
-    for _ in range(KILLS // 4):
+    for _ in range(DEATHS // 3):
         process = started(REFRESHING, root)
         for _ in range(chance.randrange(4)):
             before = _stamps(root)

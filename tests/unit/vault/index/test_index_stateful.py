@@ -18,8 +18,16 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.schema import TABLES
 from crucible.vault.notes.vault import Vault
 from samples.waiting import wait_for_file_clock
-from tests.unit.vault.index.dying import in_child, kill_at
-from tests.unit.vault.index.tables import SETTINGS, new_vault, note, paths_of, same_as_rebuilt, write
+from tests.killing import in_child, killed_at_call
+from tests.unit.vault.index.tables import (
+    SETTINGS,
+    new_vault,
+    note,
+    paths_of,
+    same_as_rebuilt,
+    write,
+    writes_the_index,
+)
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL"),
@@ -182,7 +190,7 @@ class IndexedVault(RuleBasedStateMachine):
 
     @rule(number=st.integers(1, 1500))
     def refresh_and_be_killed(self, number: int) -> None:
-        kill_at(self.root, SETTINGS, number)
+        killed_at_call(number, Index(self.root, SETTINGS).refresh, writes_the_index)
 
     @rule(number=numbers, text=texts)
     def refresh_in_two_processes_at_once(self, number: int, text: str | bytes) -> None:
