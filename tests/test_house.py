@@ -63,6 +63,12 @@ LATE = {
     "crucible.cli.recall_command": {"crucible.memory.knowledge.item_status"},
     "crucible.cli.task_commands": {"crucible.cli.recall_engine"},
     "crucible.cli.client_entry": {"crucible.integrations.mcp.server"},
+    "crucible.cli.lake_commands": {
+        "crucible.commands.lake.lake_export",
+        "crucible.commands.lake.lake_inputs",
+        "crucible.commands.lake.lake_query",
+        "crucible.commands.lake.lake_store",
+    },
     "crucible.cli.web_command": {"crucible.web.web_server"},
     "crucible.clients.codex.files": {"crucible.core.zstd"},
     "crucible.clients.zed.logs": {"crucible.core.zstd"},

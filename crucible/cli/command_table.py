@@ -36,7 +36,7 @@ class Section(NamedTuple):
 SECTIONS = (
     Section("Every day", ("session", "recall", "inbox", "briefing", "report", "launch", "web", "share")),
     Section("Review", ("task", "knowledge", "case", "history", "workflow")),
-    Section("Set up", ("init", "trust", "import", "install", "doctor", "team", "completion")),
+    Section("Set up", ("init", "trust", "import", "install", "doctor", "team", "lake", "completion")),
     Section("Plumbing", ("hook", "statusline", "mcp", "watch", "index", "events", "record"), hidden=True),
 )
 
@@ -81,6 +81,13 @@ GROUPS: Mapping[str, Group] = {
         ),
     ),
     "team": Group("Share recall through a team's server.", ("cru team push",)),
+    "lake": Group(
+        "Export sessions as Parquet files, and query them in SQL.",
+        (
+            "cru lake export ~/lake",
+            "cru lake query --lake ~/lake --question failures-by-tool",
+        ),
+    ),
     "task": Group(
         "List, show, add, pick, annotate and complete tasks of all sessions.",
         (
@@ -180,6 +187,8 @@ COMMANDS: Mapping[str, Entry] = {
     "team sync": Entry("team_commands:sync", "Push, and remove deleted notes."),
     "team status": Entry("team_commands:status", "Show your permissions on the server."),
     "team setup": Entry("team_commands:setup", "Create the server's tables."),
+    "lake export": Entry("lake_commands:export", "Export sessions as Parquet files."),
+    "lake query": Entry("lake_commands:query", "Ask a lake a question in SQL."),
     "completion": Entry("reference:completion", "Print the shell's completion script."),
     "hook claude-code": Entry("client_entry:claude_code", "Internal: called by Claude Code's hooks."),
     "statusline": Entry("client_entry:statusline", "Print costs for Claude Code's status line."),
@@ -217,7 +226,15 @@ PAGED = frozenset(
     (
         *("session list", "session show", "session stats", "session brief", "recall", "inbox list", "briefing"),
         *("report", "task list", "task show", "knowledge list", "knowledge show", "knowledge search"),
-        *("knowledge stats", "case list", "history list", "history show", "history search", "workflow list"),
+        *(
+            "knowledge stats",
+            "case list",
+            "history list",
+            "history show",
+            "history search",
+            "workflow list",
+            "lake query",
+        ),
         *("workflow show", "workflow history", "workflow sessions", "index show", "events list", "events show"),
     )
 )
@@ -296,6 +313,9 @@ SEE_ALSO: Mapping[str, tuple[str, ...]] = {
     "team sync": ("team push", "team status"),
     "team status": ("team push", "team setup"),
     "team setup": ("team push", "team status"),
+    "lake": ("team", "session stats"),
+    "lake export": ("lake query", "session delete"),
+    "lake query": ("lake export", "session stats"),
     "completion": ("install", "doctor"),
     "hook": ("install", "mcp"),
     "hook claude-code": ("install", "doctor"),

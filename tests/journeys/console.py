@@ -101,6 +101,8 @@ CONSOLE: Mapping[str, tuple[str, ...]] = {
     "team sync": ("team", "sync"),
     "team status": ("team", "status"),
     "team setup": ("team", "setup"),
+    "lake export": ("lake", "export", "~/lake"),
+    "lake query": ("lake", "query", "--lake", "~/lake"),
     "completion": ("completion", "klingon"),
 }
 """The arguments to show each visible command with; the first is `cru` alone."""

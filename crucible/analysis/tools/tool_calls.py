@@ -282,6 +282,24 @@ def _reader_of(name: str) -> _ReadActs:
     return _other
 
 
+def deed_of_tool(name: str) -> Deed:
+    """Return what a tool usually does, by its name only.  A shell, whatever its commands do, runs."""
+    return _USUAL.get(_reader_of(name), Deed.OTHER)
+
+
+_USUAL: Mapping[_ReadActs, Deed] = {
+    **_FALLBACK,
+    _shell: Deed.RUN,
+    _stdin: Deed.RUN,
+    _program: Deed.RUN,
+    _search: Deed.SEARCH,
+    _list: Deed.SEARCH,
+    _fetch: Deed.FETCH,
+    _plan: Deed.PLAN,
+    _delegate: Deed.DELEGATE,
+}
+
+
 RUNS = frozenset((Deed.RUN, Deed.TEST, Deed.CHECK, Deed.BUILD))
 CHANGES = frozenset((Deed.WRITE, Deed.EDIT, Deed.DELETE))
 
