@@ -26,6 +26,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+# Before the clock is replaced: its modules in C look at the size of a `datetime`.
+import crucible.commands.lake.lake_export  # noqa: F401
+
 ROOT = Path(__file__).resolve().parents[2]
 LIMITER, AVATARS = "2026-11-21-add-rate-limiter-project", "2026-11-20-move-avatars-to-object-storage"
 WORKFLOW, ITEM = "add-a-rate-limiter-to-this-project", "the-small-servers-python-has-no-fts5"
