@@ -74,11 +74,18 @@ everything = """
     SELECT 'session', s.session_id, s.path, s.digest, s.events::text, s.words::text, s.times::text FROM crucible.sessions s
     UNION ALL SELECT 'event', s.session_id, e.sequence::text, e.id, e.event_type, e.payload::text, e.created_at::text
         FROM crucible.session_events e LEFT JOIN crucible.sessions s ON s.no = e.session_no AND s.project = e.project AND s.month = e.month
-    UNION ALL SELECT 'posting', s.session_id, p.term, p.times::text, p.hits::text, '', ''
-        FROM crucible.postings p LEFT JOIN crucible.sessions s ON s.no = p.session_no AND s.project = p.project
+    UNION ALL SELECT 'posting', s.session_id, p.term, h.kind, (((1::bigint << 53) - 1) & h.hit)::text, '', '' FROM crucible.postings p
+        CROSS JOIN LATERAL (SELECT 'event', unnest(p.hits) UNION ALL SELECT 'whole', unnest(p.whole_hits)) AS h (kind, hit)
+        LEFT JOIN crucible.sessions s ON s.no = (p.block::bigint << 10) | (h.hit >> 53) AND s.project = p.project AND s.month = p.month
+        WHERE p.term <> ''
+    UNION ALL SELECT 'sizes', p.project::text, p.month::text, sum(p.events)::text, sum(p.sessions)::text,
+        sum(p.hits[1]) || ' ' || sum(p.hits[2]), sum(p.whole_hits[1]) || ' ' || sum(p.whole_hits[2])
+        FROM crucible.postings p WHERE p.term = '' GROUP BY p.project, p.month HAVING sum(p.sessions) > 0
+    UNION ALL SELECT 'counts', p.term, '', '', '', '', '' FROM crucible.postings p WHERE p.term <> ''
+        AND (p.events <> cardinality(p.hits) OR p.sessions <> cardinality(p.whole_hits))
     ORDER BY 1, 2, 3, 4, 5
 """
-"""All rows of all tables, without the numbers that the server gives."""
+"""All rows of all tables, without the numbers that the server gives; `counts` are rows that count wrongly, never any."""
 
 
 def _tell(done: int, of: int) -> None:

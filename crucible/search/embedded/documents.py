@@ -117,7 +117,7 @@ def derive_document(document: Document, sha: str) -> Derived:
 
 def _derive(document: Document, placed: Sequence[PlacedEvent], sha: str) -> Derived:
     card = dump_card(document, [TextPlace(*one.lines, one.keys) for one in placed])
-    common = _session_facts(document)
+    common = session_facts(document)
     texts = [without_echoes(one.event, one.noted) for one in placed]
     indexed = tuple(
         _indexed(at, event, text, common)
@@ -216,7 +216,8 @@ def _date_words(at: datetime) -> str:
     return f"{at:%A} {at.day} {at:%B} {at.year} {at:%Y-%m-%d}"
 
 
-def _session_facts(document: Document) -> tuple[str, ...]:
+def session_facts(document: Document) -> tuple[str, ...]:
+    """Return the `field:value` facts that a session shares with all its events."""
     pairs = [("session", document.session), ("project", document.project), ("branch", document.branch)]
     pairs += [("tag", tag) for tag in document.tags]
     pairs += [("archived", "true")] if document.archived else []

@@ -1,22 +1,24 @@
 """Push the sessions and items of a vault to a team's server.
 
-A note's rows change in one transaction.  The server stores a digest of each note, so an interrupted push can be
-repeated.
+Notes are sent in batches, each in one transaction.  The server stores a digest of each note, so an interrupted push
+continues with the batch that was not stored.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from crucible.core.errors import ServerFailed, UsageError
 from crucible.search.postgres.address import Server
+from crucible.search.postgres.batch_rows import insert_batch
 from crucible.search.postgres.server_tables import check_ready
 from crucible.search.postgres.terms import (
-    ITEM_COLUMNS,
     TERMS,
+    UNDATED,
     ItemFacts,
     SessionRows,
     aware,
@@ -37,6 +39,10 @@ _Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 _LONGEST = 1_000
 """Maximum code points of a title, a project and other short text."""
 _ATTEMPTS = 3
+BATCH = 1_000
+"""Maximum notes of a batch."""
+_EVENTS, _LETTERS = 20_000, 20_000_000
+"""The events and code points at which a batch is full."""
 
 
 class Documents(Protocol):
@@ -58,8 +64,8 @@ class Documents(Protocol):
 class Pushed(NamedTuple):
     """The result of a push, in notes.
 
-    `refused` counts, by project, notes in projects that this user may not write to.  The others are lists of paths:
-    another copy had pushed a later state of `older` notes, `unread` notes could not be read, and the server rejected
+    `refused` counts, by project, notes in projects that this user may not write to; `expired` counts notes of months
+    that the server no longer keeps.  The others are lists of paths: another copy had pushed a later state of `older` notes, `unread` notes could not be read, and the server rejected
     `failed` notes.
     """
 
@@ -71,6 +77,7 @@ class Pushed(NamedTuple):
     older: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    expired: int = 0
 
 
 class _Stored(NamedTuple):
@@ -89,6 +96,10 @@ class _Known(NamedTuple):
     renamed: Mapping[str, Sequence[str]]
     force: bool
 
+    def is_newer(self, last: int, stored: _Stored, clone: str) -> bool:
+        """Return whether another copy pushed a later state."""
+        return not self.force and stored.clone != clone and stored.last > last
+
 
 class _Note(NamedTuple):
     """A note to push: a session, or a knowledge item with its facts."""
@@ -105,20 +116,29 @@ class _Note(NamedTuple):
         return rows._replace(last=max(rows.last, used or 0))
 
 
+class _Row(NamedTuple):
+    """A note as it is sent: its row of `sessions`, without a number, and its other rows."""
+
+    head: Mapping[str, Any]
+    rows: SessionRows
+    note: _Note
+
+
 class Pusher:
     """Pushes one copy of a vault.  Not thread-safe, but several processes may push the same notes concurrently.
 
     A note pushed by another copy of the vault is only removed by that copy, and never replaced by an older state.
     """
 
-    def __init__(self, server: Server, vault: str, clone: str = "") -> None:
-        """Use these ids: `vault` identifies the vault, `clone` this copy of it."""
+    def __init__(self, server: Server, vault: str, clone: str = "", batch: int = BATCH) -> None:
+        """Use these ids: `vault` identifies the vault, `clone` this copy of it.  Send at most `batch` notes at once."""
         self._server = server
         self._vault = vault
         self._clone = clone
+        self._batch = batch
         self._projects: dict[str, int | None] = {}
         self._months: set[date] = set()
-        self._today = date.min
+        self._today = self._since = date.min
 
     def push(self, source: Documents, *, force: bool = False, progress: Progress | None = None) -> Pushed:
         """Send new and changed notes.  After a `ServerFailed`, the next push continues where this one stopped.
@@ -126,7 +146,7 @@ class Pusher:
         `force` also replaces notes of which another copy has pushed a later state.
         """
         check_ready(self._server)
-        self._today = self._server.run("SELECT current_date")[0][0]
+        self._today, self._since = self._server.run("SELECT current_date, since FROM crucible.kept")[0]
         digests = {path: f"{TERMS}:{digest}" for path, digest in source.digests().items()}
         stored = self._stored()
         changed = [path for path, digest in digests.items() if not _is_same(stored.get(key_of(path)), digest)]
@@ -134,20 +154,57 @@ class Pusher:
         counts: Counter[str] = Counter(same=len(digests) - len(changed))
         refused: Counter[str] = Counter()
         paths: dict[str, list[str]] = {"older": [], "unread": [], "failed": []}
-        for done, path in enumerate(changed, 1):
-            document = source.document(path)
-            note = _Note(path, digests[path], document, source.item_facts(path)) if document else None
-            outcome = self._send(note, known) if note else "unread"
+        for done, (path, project, outcome) in enumerate(self._outcomes(changed, digests, source, known), 1):
             if outcome in paths:
                 paths[outcome].append(path)
-            elif outcome == "refused" and document:
-                refused[document.project] += 1
+            elif outcome == "refused":
+                refused[project] += 1
             else:
                 counts[outcome] += 1
             if progress:
                 progress(done, len(changed))
         lists = {name: tuple(found) for name, found in paths.items()}
-        return Pushed(counts["new"], counts["replaced"], counts["same"], 0, dict(refused), **lists)
+        return Pushed(
+            counts["new"], counts["replaced"], counts["same"], 0, dict(refused), **lists, expired=counts["expired"]
+        )
+
+    def _outcomes(
+        self, paths: Iterable[str], digests: Mapping[str, str], source: Documents, known: _Known
+    ) -> Iterator[tuple[str, str, str]]:
+        """Push notes; yield the path, project and outcome of each, a name of a `Pushed` field."""
+        rows: list[_Row] = []
+        for path in paths:
+            document = source.document(path)
+            if document is None:
+                yield path, "", "unread"
+                continue
+            found = self._row(_Note(path, digests[path], document, source.item_facts(path)), known)
+            if isinstance(found, str):
+                yield path, document.project, found
+                continue
+            rows.append(found)
+            if len(rows) >= self._batch or _is_full(rows):
+                yield from self._sent(rows, known)
+                rows = []
+        yield from self._sent(rows, known)
+
+    def _sent(self, rows: Sequence[_Row], known: _Known) -> Iterator[tuple[str, str, str]]:
+        for one, outcome in zip(rows, self._send(rows, known), strict=True):
+            yield one.note.path, one.note.document.project, outcome
+
+    def _row(self, note: _Note, known: _Known) -> _Row | str:
+        """Return what to send of a note, or the outcome if nothing is to be sent."""
+        project = self._project(_short(note.document.project))
+        if project is None:
+            return "refused"
+        rows = note.rows()
+        head = self._head(note, rows, project)
+        if UNDATED < head["month"] < self._since:
+            return "expired"
+        old = known.stored.get(head["key"])
+        if old and known.is_newer(rows.last, old, self._clone):
+            return "older"
+        return _Row(head, rows, note)
 
     def sync(self, source: Documents, *, force: bool = False, progress: Progress | None = None) -> Pushed:
         """Push, and remove notes that this copy pushed and that no longer exist.
@@ -163,22 +220,19 @@ class Pusher:
                 f"the vault has no notes, but {len(gone)} on the server are from it",
                 "check that the vault is complete; --force removes them",
             )
-        return pushed._replace(removed=sum(self._remove(key) for key in gone))
+        return pushed._replace(removed=self._remove(gone))
 
     def delete(self, session: str) -> int:
         """Remove a session of this vault; return the number of removed notes."""
         check_ready(self._server)
-        return sum(self._remove(key) for key, note in self._stored().items() if note.session == session)
+        return self._remove([key for key, note in self._stored().items() if note.session == session])
 
     def close(self) -> None:
         """Close the connection."""
         self._server.close()
 
     def _stored(self) -> dict[str, _Stored]:
-        rows = self._server.run(
-            "SELECT key, digest, clone, last, session_id FROM crucible.sessions WHERE vault = %s",
-            [self._vault],
-        )
+        rows = self._server.run(_STORED.decode(), [self._vault])
         return {key: _Stored(*rest) for key, *rest in rows}
 
     def _renamed(self, stored: Mapping[str, _Stored], digests: Mapping[str, str]) -> dict[str, list[str]]:
@@ -190,55 +244,52 @@ class Pusher:
                 renamed.setdefault(one.session, []).append(key)
         return renamed
 
-    def _send(self, note: _Note, known: _Known) -> str:
-        """Push a note; return the outcome as the name of a `Pushed` field."""
-        project = self._project(_short(note.document.project))
-        if project is None:
-            return "refused"
-        rows = note.rows()
-        head = self._head(note, rows, project)
-        old = known.stored.get(head["key"])
-        if old and not known.force and self._is_older(rows, old):
-            return "older"
-        self._make_month(head["month"])
-        for attempt in range(_ATTEMPTS):
+    def _send(self, rows: Sequence[_Row], known: _Known) -> list[str]:
+        """Push a batch; return the outcome of each note."""
+        for month in {one.head["month"] for one in rows}:
+            self._make_month(month)
+        for attempt in range(_ATTEMPTS if rows else 0):
             try:
-                with self._server.connection() as connection, connection.transaction():
-                    return self._write(connection, head, rows, known)
-            except _NotNeeded as outcome:
-                return str(outcome)
+                with self._server.connection(_STATEMENTS) as connection, connection.transaction():
+                    return self._write(connection, rows, known)
             except ServerFailed as error:
                 # The transaction was rolled back, so it can be retried.
-                if error.state not in _AGAIN or attempt == _ATTEMPTS - 1:
-                    return _rejected(error)
-        raise AssertionError
+                if error.state in _AGAIN and attempt < _ATTEMPTS - 1:
+                    continue
+                outcome = _rejected(error)
+                # One note of the batch was rejected: find it.
+                return [outcome] if len(rows) == 1 else [*chain.from_iterable(self._send([one], known) for one in rows)]
+        return []
 
-    def _is_older(self, rows: SessionRows, stored: _Stored) -> bool:
-        return stored.clone != self._clone and stored.last > rows.last
+    def _write(self, connection: _Connection, rows: Sequence[_Row], known: _Known) -> list[str]:
+        """Write a batch in a transaction; return the outcome of each note."""
+        # A second writer of this vault waits here, then finds which notes are up to date.
+        connection.execute(_LOCK, [self._vault])
+        there = connection.execute(_STORED + b" AND key = ANY (%s)", [self._vault, [one.head["key"] for one in rows]])
+        stored = {key: _Stored(*rest) for key, *rest in there.fetchall()}
+        outcomes: list[str] = []
+        sent: list[_Row] = []
+        keys: set[str] = set()
+        for one in rows:
+            old, renamed = stored.get(one.head["key"]), known.renamed.get(one.head["session_id"], ())
+            if _is_same(old, one.note.digest) or (old and known.is_newer(one.rows.last, old, self._clone)):
+                outcomes.append("older" if old and old.digest != one.note.digest else "same")
+                continue
+            keys.update([one.head["key"]] if old else [], renamed)
+            outcomes.append("replaced" if old or renamed else "new")
+            sent.append(one)
+        if keys:
+            connection.execute(_DELETE, [self._vault, sorted(keys)])
+        insert_batch(connection, [one[:2] for one in sent])
+        return outcomes
 
-    def _write(self, connection: _Connection, head: Mapping[str, Any], rows: SessionRows, known: _Known) -> str:
-        """Write the rows in a transaction.  Raises `_NotNeeded`, which rolls it back."""
-        # A second writer waits here, then finds that the note is up to date.  The unique key prevents duplicates.
-        connection.execute(_LOCK, head)
-        keys = [head["key"], *known.renamed.get(head["session"], ())]
-        old = connection.execute(_DELETE, {**head, "keys": keys}).fetchall()
-        for key, digest, *rest in old:
-            if key == head["key"] and digest == head["digest"]:
-                # Another process pushed the note first.
-                raise _NotNeeded("same")
-            if key == head["key"] and not known.force and self._is_older(rows, _Stored(digest, *rest)):
-                raise _NotNeeded("older")
-        connection.execute(_INSERT, {**head, **_columns(rows)})
-        return "replaced" if old else "new"
-
-    def _remove(self, key: str) -> int:
+    def _remove(self, keys: Sequence[str]) -> int:
         with self._server.connection() as connection, connection.transaction():
-            given = {"vault": self._vault, "key": key, "keys": [key]}
-            connection.execute(_LOCK, given)
-            return len(connection.execute(_DELETE, given).fetchall())
+            connection.execute(_LOCK, [self._vault])
+            return connection.execute(_DELETE, [self._vault, list(keys)]).rowcount
 
     def _head(self, note: _Note, rows: SessionRows, project: int) -> dict[str, Any]:
-        """Return the row for `sessions`."""
+        """Return the row of `sessions`, by column."""
         document = note.document
         return {
             "vault": self._vault,
@@ -247,13 +298,24 @@ class Pusher:
             "digest": note.digest,
             "project": project,
             "month": month_of(rows.first, self._today),
-            "session": _short(document.session),
+            "session_id": _short(document.session),
             "path": indexable(note.path),
             "title": _short(document.title),
             "branch": _short(document.branch),
             "tags": [_short(tag) for tag in document.tags],
             "parent": _short(document.parent),
             "started": aware(document.started),
+            "first": rows.first,
+            "last": rows.last,
+            "events": rows.searched,
+            "event_words": rows.event_words,
+            "event_names": rows.event_names,
+            "words": rows.words,
+            "names": rows.names,
+            "whole": rows.whole,
+            "times": rows.times,
+            "replies": rows.replies,
+            "kinds": rows.kinds,
             **columns_of_item(note.item),
         }
 
@@ -277,12 +339,8 @@ class Pusher:
             self._months.add(month)
 
 
-class _NotNeeded(Exception):
-    """The note does not need to be written; the message is a field of `Pushed`."""
-
-
 _DENIED, _DUPLICATE = "42501", "23505"
-_AGAIN = frozenset({"40P01", "40001", "55P03", _DUPLICATE})
+_AGAIN = frozenset({"40P01", "40001", "55P03"})
 
 
 def _rejected(error: ServerFailed) -> str:
@@ -303,41 +361,14 @@ def _short(text: str) -> str:
     return indexable(text)[:_LONGEST]
 
 
-def _columns(rows: SessionRows) -> dict[str, Any]:
-    """Return the other tables' rows as columns.  The arrays of hits differ in length, so they are sent as text."""
-    events = list(zip(*rows.events, strict=True)) or [()] * 6
-    named = zip(("sequences", "ids", "types", "payloads", "mores", "ats"), map(list, events), strict=True)
-    return {
-        **rows._asdict(),
-        **dict(named),
-        "terms": list(rows.postings),
-        "wholes": [times for times, _ in rows.postings.values()],
-        "hits": ["{" + ",".join(map(str, hits)) + "}" for _, hits in rows.postings.values()],
-    }
+def _is_full(rows: Sequence[_Row]) -> bool:
+    events = sum(len(one.rows.events) for one in rows)
+    return events >= _EVENTS or sum(len(event.text) for one in rows for event in one.note.document.events) >= _LETTERS
 
 
+_STATEMENTS = 12
 _PROJECT = "SELECT no FROM crucible.projects WHERE name = %s AND no = ANY (crucible.writable())"
 _NEW_PROJECT = "INSERT INTO crucible.projects (name) VALUES (%s) ON CONFLICT DO NOTHING RETURNING no"
-_LOCK = b"SELECT pg_advisory_xact_lock(hashtextextended(%(vault)s || ' ' || %(key)s, 0))"
-_DELETE = b"""
-    DELETE FROM crucible.sessions WHERE vault = %(vault)s AND key = ANY (%(keys)s) RETURNING key, digest, clone, last, session_id
-"""
-_INSERT = f"""
-    WITH one AS (
-        INSERT INTO crucible.sessions (project, month, vault, key, digest, clone, session_id, path, title, branch, tags, parent, started,
-            first, last, events, event_words, event_names, words, names, whole, times, replies, kinds, {", ".join(ITEM_COLUMNS)})
-        VALUES (%(project)s, %(month)s, %(vault)s, %(key)s, %(digest)s, %(clone)s, %(session)s, %(path)s, %(title)s, %(branch)s, %(tags)s,
-            %(parent)s, %(started)s, %(first)s, %(last)s, %(searched)s, %(event_words)s, %(event_names)s, %(words)s, %(names)s, %(whole)s,
-            %(times)s::bigint[], %(replies)s::int[], %(kinds)s::smallint[], {", ".join(f"%({name})s" for name in ITEM_COLUMNS)})
-        RETURNING no, project, month, session_id
-    ), said AS (
-        INSERT INTO crucible.session_events (session_no, project, month, session_id, sequence, id, event_type, payload, more, created_at)
-        SELECT one.no, one.project, one.month, one.session_id, e.sequence, e.id, e.type, e.payload::jsonb, e.more, e.at
-        FROM one, unnest(%(sequences)s::int[], %(ids)s::text[], %(types)s::text[], %(payloads)s::text[], %(mores)s::text[],
-            %(ats)s::timestamptz[]) AS e (sequence, id, type, payload, more, at)
-    )
-    INSERT INTO crucible.postings (term, session_no, project, times, hits)
-    SELECT p.term, one.no, one.project, p.times, p.hits::bigint[]
-    FROM one, unnest(%(terms)s::text[], %(wholes)s::int[], %(hits)s::text[]) AS p (term, times, hits)
-""".encode()  # noqa: S608  our own pieces
-"""A single statement, which needs only one round trip."""
+_LOCK = b"SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+_STORED = b"SELECT key, digest, clone, last, session_id FROM crucible.sessions WHERE vault = %s"
+_DELETE = b"DELETE FROM crucible.sessions WHERE vault = %s AND key = ANY (%s)"

@@ -6,7 +6,8 @@ fixed text; all values are parameters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from crucible.search.embedded.index_format import KINDS
@@ -19,10 +20,14 @@ from crucible.search.recall import EventKind, seconds_of
 
 
 class _Has(NamedTuple):
-    """A condition: any of the terms in `some` occurs, or all terms of one group in `every`."""
+    """A condition: any of the terms in `some` occurs, or all terms of one group in `every`.
+
+    Or the session has any of the terms in `whole`, whichever of its events is asked for.
+    """
 
     some: tuple[str, ...] = ()
     every: tuple[tuple[str, ...], ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 class _Filters(NamedTuple):
@@ -34,8 +39,13 @@ class _Filters(NamedTuple):
 
 def best_events(server: Server, terms: SearchTerms, most: int) -> list[Match]:
     """Return the best events, best first; the newest if there are no words.  All words of a phrase must occur."""
-    query, given = _event_query(terms, _filters(server, terms, "events"))
-    rows = server.run(query, {**given, "most": most})
+    scored, question = _scored_terms(terms), terms.question
+    where, given = _where(_filters(server, terms, "events"), "events")
+    at = "coalesce(s.times[k.sequence + 1], 0)"
+    where += [f"s.last >= %(since)s AND {at} >= %(since)s"] * bool(question.since)
+    where += [f"{at} <= %(until)s"] * bool(question.until)
+    query = _EVENTS_BY_WORDS if scored else _EVENTS_BY_TIME
+    rows = server.run(query.format(where=" AND ".join(where) or "true", held=_held(given)), given | _given(terms, most))
     return [Match(str(no), at, score, first, reply, _kind(kind)) for no, at, score, first, reply, kind in rows]
 
 
@@ -45,7 +55,7 @@ def _kind(at: int | None) -> EventKind | None:
 
 
 def count_stems(server: Server, stems: Sequence[str]) -> dict[str, int]:
-    """Return the number of sessions and items with each stem, up to `OFTEN`; stems in no visible row are omitted."""
+    """Return the number of sessions and items with each stem, up to `OFTEN`; 1 for a stem that only tools and items have."""
     rows = server.run(_COUNTS, {"terms": list(map(word_term, stems)), "most": OFTEN})
     return {term[1:]: count for term, count in rows}
 
@@ -60,21 +70,14 @@ def texts_of(server: Server, found: Sequence[Match]) -> list[str]:
 
 def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
     """Return the best sessions by their own words, best first; the newest if the question has no words."""
-    filters = _filters(server, terms, "sessions")
-    where, given = _where(filters, "sessions", "x.no = s.no AND x.project = s.project")
     scored, question = _scored_terms(terms), terms.question
-    given |= {
-        **_scoring(scored),
-        "most": most,
-        "since": seconds_of(question.since),
-        "until": seconds_of(question.until),
-    }
-    if question.since:
-        where.append("s.last >= %(since)s")
-    if question.until:
-        where.append("s.first <= %(until)s")
-    query = (_SESSIONS_BY_WORDS if scored else _SESSIONS_BY_TIME).format(where=" AND ".join(["s.whole", *where]))
-    return [Match(str(no), 0, score, first) for no, score, first in server.run(query, given)]
+    where, given = _where(_filters(server, terms, "sessions"), "sessions")
+    where += ["s.last >= %(since)s"] * bool(question.since) + ["s.first <= %(until)s"] * bool(question.until)
+    query = _SESSIONS_BY_WORDS if scored else _SESSIONS_BY_TIME
+    rows = server.run(
+        query.format(where=" AND ".join(["s.whole", *where]), held=_held(given)), given | _given(terms, most)
+    )
+    return [Match(str(no), 0, score, first) for no, score, first in rows]
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------
@@ -99,12 +102,18 @@ def _scored_terms(terms: SearchTerms) -> list[_Scored]:
     return [_Scored(term, at, weight) for at, group in enumerate(groups) for term, weight in group]
 
 
-def _scoring(scored: Sequence[_Scored]) -> dict[str, Any]:
-    """Return the parameters of `_ASKED`."""
+def _given(terms: SearchTerms, most: int) -> dict[str, Any]:
+    """Return the parameters that all queries have."""
+    scored, question = _scored_terms(terms), terms.question
     return {
         "terms": [one.term for one in scored],
         "words": [one.word for one in scored],
         "weights": [one.weight for one in scored],
+        "kinds": [KINDS.index(kind) for kind in question.kinds],
+        "since": seconds_of(question.since),
+        "until": seconds_of(question.until),
+        "until_month": question.until or datetime.max.replace(tzinfo=UTC),
+        "most": most,
     }
 
 
@@ -123,11 +132,13 @@ def _filters(server: Server, terms: SearchTerms, side: str) -> _Filters:
     required += [_fact(server, field, [value]) for field, value in given.items() if value]
     if question.project and side == "events":
         # Keep knowledge items: a project also sees its domain's items and global ones; their weights select among them.
-        required.append(_Has((*required.pop().some, fact_term("kind", EventKind.KNOWLEDGE.value))))
+        required.append(required.pop()._replace(some=(fact_term("kind", EventKind.KNOWLEDGE.value),)))
     if side == "events" and question.kinds != frozenset(EventKind) and _scored_terms(terms):
         required.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))
     excluded = [_every(words) for words in terms.nots if len(words) == 1]
     excluded += [_fact(server, field, [value]) for field, value in parsed.not_facts]
+    if not (question.archived or question.session or "session" in by_field):
+        excluded.append(_fact(server, "archived", ["true"]))
     return _Filters(tuple(required), tuple(excluded))
 
 
@@ -143,7 +154,12 @@ def _fact(server: Server, field: str, values: Sequence[str]) -> _Has:
         return _Has(tuple(map(name_term, names)), tuple(_every(one).every[0] for one in words if one))
     if field == "session":
         values = _session_ids(server, values)
-    return _Has(tuple(fact_term(field, field_value(value)) for value in values))
+    terms = tuple(fact_term(field, field_value(value)) for value in values)
+    return _Has(whole=terms) if field in _OF_SESSION else _Has(terms)
+
+
+_OF_SESSION = frozenset(("session", "project", "branch", "tag", "archived"))
+"""Facts that a session shares with all its events."""
 
 
 def _session_ids(server: Server, values: Sequence[str]) -> list[str]:
@@ -160,38 +176,48 @@ _IDS = """
 """
 
 
-def _where(filters: _Filters, side: str, key: str) -> tuple[list[str], dict[str, Any]]:
-    """Return SQL conditions that join on `key`, and their parameters."""
+def _where(filters: _Filters, side: str) -> tuple[list[str], dict[str, Any]]:
+    """Return SQL conditions on the rows `k`, and their parameters."""
     found: list[str] = []
     given: dict[str, Any] = {}
-    named = _COLUMNS[side]
     for negated, conditions in (("", filters.required), ("NOT ", filters.excluded)):
         for has in conditions:
-            parts = [_rows_with(side, has.some, given)] + [
-                _rows_with(side, every, given, len(every)) for every in has.every
-            ]
-            found.append(f"{negated}EXISTS (SELECT FROM ({' UNION ALL '.join(parts)}) AS x ({named}) WHERE {key})")
+            parts = [_rows_with(side, some, given) for some in (has.some,) if some]
+            parts += [_rows_with(side, every, given, len(every)) for every in has.every]
+            parts += [_rows_with("sessions", has.whole, given)] if has.whole else []
+            found.append(f"{negated}({' OR '.join(parts) or 'false'})")
+            if not negated and not has.every:
+                given[f"in_block{len(given)}"] = [*has.some, *has.whole]
     return found, given
 
 
-_COLUMNS = {"events": "no, project, sequence", "sessions": "no, project"}
+def _held(given: Mapping[str, Any]) -> str:
+    """Return conditions on the rows of a block: it has every required fact, so that no other row is read."""
+    within = "(project, block) IN (SELECT x.project, x.block FROM crucible.postings AS x WHERE x.term = ANY (%({name})s::text[]))"
+    return " AND ".join(
+        ["month <= %(until_month)s", *(within.format(name=name) for name in given if name.startswith("in_block"))]
+    )
+
+
 _ROWS_WITH = {
-    "events": """SELECT p.session_no, p.project, h >> 40 FROM crucible.postings AS p, unnest(p.hits) AS h
-        WHERE p.term = ANY (%({name})s::text[])""",
-    "sessions": """SELECT p.session_no, p.project FROM crucible.postings AS p
-        WHERE p.times > 0 AND p.term = ANY (%({name})s::text[])""",
+    "events": """(k.no, k.project, k.sequence) IN (SELECT (p.block::bigint << 10) | (h >> 53), p.project, (h >> 30) & 8388607
+        FROM crucible.postings AS p, unnest(p.hits) AS h WHERE p.term = ANY (%({name})s::text[]) {near}""",
+    "sessions": """(k.no, k.project) IN (SELECT (p.block::bigint << 10) | (h >> 53), p.project
+        FROM crucible.postings AS p, unnest(p.whole_hits) AS h WHERE p.term = ANY (%({name})s::text[]) {near}""",
 }
 _ALL_OF = {
     "events": " GROUP BY 1, 2, 3 HAVING count(DISTINCT p.term) = %({name}_of)s",
     "sessions": " GROUP BY 1, 2 HAVING count(DISTINCT p.term) = %({name}_of)s",
 }
+_NEAR_BY = "AND p.block IN (SELECT (no >> 10)::int FROM k)"
+"""Look only into the blocks of the rows that are to be filtered."""
 
 
 def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int = 0) -> str:
-    """Return SQL for the events or sessions with any of the terms, or with `of` of them.  Extends `given`."""
+    """Return a condition: the event or session has any of the terms, or `of` of them.  Extends `given`."""
     name = f"terms{len(given)}"
     given |= {name: list(terms), f"{name}_of": of}
-    return (_ROWS_WITH[side] + (_ALL_OF[side] if of else "")).format(name=name)
+    return (_ROWS_WITH[side] + (_ALL_OF[side] if of else "") + ")").format(name=name, near=_NEAR_BY)
 
 
 # --- queries --------------------------------------------------------------------------------------------------------
@@ -202,100 +228,96 @@ _RARITY = "ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5)) AS idf"
 _ASKED = """asked AS (
         SELECT * FROM unnest(%(terms)s::text[], %(words)s::int[], %(weights)s::float8[]) AS a (term, word, weight)
     )"""
+_NEWEST = 10_000
+"""Maximum number of hits of a term that are scored, those of the newest sessions: a common word says little."""
+
+_FOUND = """size AS MATERIALIZED (
+        SELECT sum({count})::float8 AS n, (sum({hits}[1]) / greatest(sum({count}), 1))::float8 AS words,
+            (sum({hits}[2]) / greatest(sum({count}), 1))::float8 AS names
+        FROM crucible.postings WHERE term = ''
+    ), held AS MATERIALIZED (
+        SELECT term, project, month, block, sum({count}) AS c FROM crucible.postings
+        WHERE term = ANY (%(terms)s::text[]) AND {count} > 0 AND {{held}} GROUP BY 1, 2, 3, 4
+    ), rare AS MATERIALIZED (
+        SELECT term, CASE WHEN starts_with(term, 'w') THEN words ELSE names END AS mean, {rarity}
+        FROM (SELECT term, sum(c)::float8 AS c FROM held GROUP BY term) AS counted, size
+    ), {asked}, newest AS MATERIALIZED (
+        SELECT * FROM (
+            SELECT held.*, sum(c) OVER (PARTITION BY term ORDER BY month DESC, block DESC, project) - c AS newer FROM held
+        ) AS ordered WHERE newer < {newest}
+    ), found AS MATERIALIZED (
+        SELECT f.term, f.project, f.block, p.{hits} AS hits FROM newest AS f JOIN crucible.postings AS p USING (term, project, month, block)
+    )"""
+"""The rows of the question's terms, newest first, and how rare each term is."""
+
+
+def _found(count: str, hits: str) -> str:
+    return _FOUND.format(count=count, hits=hits, rarity=_RARITY, asked=_ASKED, newest=_NEWEST)
+
+
+_LENGTH = "((({packed}) & 4095) << ((({packed}) >> 12) & 15)::int)"
+_EVENT_TIMES, _EVENT_LENGTH = "((h >> 16) & 16383)", _LENGTH.format(packed="h & 65535")
+_WHOLE_TIMES = "((h >> 32) & 2097151)"
+_WHOLE_LENGTH = _LENGTH.format(packed="CASE WHEN starts_with(f.term, 'w') THEN (h >> 16) & 65535 ELSE h & 65535 END")
 
 _EVENTS_BY_WORDS = (
-    "WITH"  # noqa: S608  our own pieces
-    """ size AS MATERIALIZED (
-        SELECT sum(events)::float8 AS n, (sum(event_words) / greatest(sum(events), 1))::float8 AS words,
-            (sum(event_names) / greatest(sum(events), 1))::float8 AS names
-        FROM crucible.sessions
-    ), found AS MATERIALIZED (
-        SELECT term, session_no, project, hits FROM crucible.postings WHERE term = ANY (%(terms)s::text[])
-    ), rare AS MATERIALIZED (
-        SELECT term, CASE WHEN starts_with(term, 'w') THEN words ELSE names END AS mean, """
-    + _RARITY
-    + """
-        FROM (SELECT term, sum(cardinality(hits))::float8 AS c FROM found GROUP BY term) AS counted, size
-    ), """
-    + _ASKED
+    "WITH "  # noqa: S608  our own pieces
+    + _found("events", "hits")
     + """, scored AS (
         SELECT no, project, sequence, sum(score) AS score FROM (
-            SELECT f.session_no AS no, f.project, h >> 40 AS sequence, max(weight * """
-    + _BM25.format(times="((h >> 24) & 65535)", length="(h & 16777215)", mean="mean")
+            SELECT (f.block::bigint << 10) | (h >> 53) AS no, f.project, (h >> 30) & 8388607 AS sequence, max(weight * """
+    + _BM25.format(times=_EVENT_TIMES, length=_EVENT_LENGTH, mean="mean")
     + """) AS score
             FROM found AS f JOIN rare USING (term) JOIN asked USING (term), unnest(f.hits) AS h GROUP BY 1, 2, 3, word
         ) AS by_word GROUP BY 1, 2, 3
-    )
+    ), k AS MATERIALIZED (SELECT * FROM scored)
     SELECT best.no, best.sequence::int, best.score, coalesce(s.times[best.sequence + 1], 0),
         least(greatest(coalesce(s.replies[best.sequence + 1], 0), 0), 8388607), s.kinds[best.sequence + 1] FROM (
-        SELECT k.* FROM scored AS k {join} WHERE {where} ORDER BY k.score DESC, k.no DESC, k.sequence LIMIT %(most)s
+        SELECT k.* FROM k JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project WHERE {where}
+        ORDER BY k.score DESC, k.no DESC, k.sequence LIMIT %(most)s
     ) AS best JOIN crucible.sessions AS s ON s.no = best.no AND s.project = best.project ORDER BY best.score DESC, 4 DESC, best.no, best.sequence
 """
 )
-_EVENTS_BY_TIME = """
-    SELECT k.no, k.sequence::int, 0.0::float8, coalesce(s.times[k.sequence + 1], 0), 0, NULL FROM (
-        SELECT p.session_no AS no, p.project, h >> 40 AS sequence FROM crucible.postings AS p, unnest(p.hits) AS h WHERE p.term = ANY (%(kinds)s::text[])
-    ) AS k JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project WHERE {where} ORDER BY 4 DESC, k.no, k.sequence LIMIT %(most)s
-"""
-_SESSIONS_BY_WORDS = (
-    "WITH"  # noqa: S608  our own pieces
-    """ size AS MATERIALIZED (
-        SELECT count(*)::float8 AS n, (sum(words) / greatest(count(*), 1))::float8 AS words,
-            (sum(names) / greatest(count(*), 1))::float8 AS names
-        FROM crucible.sessions
-    ), found AS MATERIALIZED (
-        SELECT term, session_no, project, times FROM crucible.postings WHERE times > 0 AND term = ANY (%(terms)s::text[])
-    ), rare AS MATERIALIZED (
-        SELECT term, CASE WHEN starts_with(term, 'w') THEN words ELSE names END AS mean, """
-    + _RARITY
-    + """
-        FROM (SELECT term, count(*)::float8 AS c FROM found GROUP BY term) AS counted, size
-    ), """
-    + _ASKED
-    + """
-    SELECT no, sum(score) AS score, first FROM (
-        SELECT s.no, max(weight * """
-    + _BM25.format(
-        times="f.times",
-        length="(CASE WHEN starts_with(f.term, 'w') THEN s.words ELSE s.names END)",
-        mean="mean",
+_MOST_NEWEST = 5_000
+"""Maximum number of sessions whose events are listed by time."""
+_SESSIONS = """s AS MATERIALIZED (
+        SELECT s.* FROM (SELECT *, (no >> 10)::int AS block FROM crucible.sessions) AS s WHERE {held} ORDER BY last DESC, no LIMIT {newest}
+    )"""
+_EVENTS_BY_TIME = (
+    "WITH "  # noqa: S608  our own pieces
+    + _SESSIONS.format(held="{held}", newest=_MOST_NEWEST)
+    + """, k AS MATERIALIZED (
+        SELECT s.no, s.project, e.at - 1 AS sequence
+        FROM s, unnest(s.kinds) WITH ORDINALITY AS e (kind, at) WHERE e.kind = ANY (%(kinds)s::smallint[])
     )
-    + """) AS score, s.first
-        FROM found AS f JOIN rare USING (term) JOIN asked USING (term)
-            JOIN crucible.sessions AS s ON s.no = f.session_no AND s.project = f.project WHERE {where} GROUP BY s.no, s.first, word
-    ) AS by_word GROUP BY no, first ORDER BY score DESC, first DESC, no LIMIT %(most)s
+    SELECT k.no, k.sequence::int, 0.0::float8, coalesce(s.times[k.sequence + 1], 0), 0, NULL FROM k JOIN s USING (no, project)
+    WHERE {where} ORDER BY 4 DESC, k.no, k.sequence LIMIT %(most)s
 """
 )
-_SESSIONS_BY_TIME = """
-    SELECT s.no, 0.0::float8, s.first FROM crucible.sessions AS s WHERE {where} ORDER BY s.first DESC, s.no LIMIT %(most)s
+_SESSIONS_BY_WORDS = (
+    "WITH "  # noqa: S608  our own pieces
+    + _found("sessions", "whole_hits")
+    + """, k AS MATERIALIZED (
+        SELECT no, project, sum(score) AS score FROM (
+            SELECT (f.block::bigint << 10) | (h >> 53) AS no, f.project, max(weight * """
+    + _BM25.format(times=_WHOLE_TIMES, length=_WHOLE_LENGTH, mean="mean")
+    + """) AS score
+            FROM found AS f JOIN rare USING (term) JOIN asked USING (term), unnest(f.hits) AS h GROUP BY 1, 2, word
+        ) AS by_word GROUP BY 1, 2
+    )
+    SELECT k.no, k.score, s.first FROM k JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project
+    WHERE {where} ORDER BY k.score DESC, s.first DESC, k.no LIMIT %(most)s
 """
-
-
-def _event_query(terms: SearchTerms, filters: _Filters) -> tuple[str, dict[str, Any]]:
-    scored, question = _scored_terms(terms), terms.question
-    where, given = _where(filters, "events", "x.no = k.no AND x.project = k.project AND x.sequence = k.sequence")
-    given |= {
-        **_scoring(scored),
-        "since": seconds_of(question.since),
-        "until": seconds_of(question.until),
-    }
-    given["kinds"] = [fact_term("kind", kind.value) for kind in question.kinds]
-    at = "coalesce(s.times[k.sequence + 1], 0)"
-    if question.since:
-        where.append(f"s.last >= %(since)s AND {at} >= %(since)s")
-    if question.until:
-        where.append(f"{at} <= %(until)s")
-    timed = question.since or question.until
-    join = "JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project" if timed else ""
-    query = _EVENTS_BY_WORDS if scored else _EVENTS_BY_TIME
-    return query.format(where=" AND ".join(where) or "true", join=join), given
-
-
+)
+_SESSIONS_BY_TIME = (
+    "WITH "  # noqa: S608  our own pieces
+    + _SESSIONS.format(held="{held} AND whole", newest=_MOST_NEWEST)
+    + """, k AS (SELECT no, project FROM s)
+    SELECT k.no, 0.0::float8, s.first FROM k JOIN s USING (no, project) WHERE {where} ORDER BY s.first DESC, k.no LIMIT %(most)s
+"""
+)
 _COUNTS = """
-    SELECT * FROM (
-        SELECT term, (SELECT count(*) FROM (SELECT FROM crucible.postings AS p WHERE p.term = asked.term LIMIT %(most)s) AS held) AS times
-        FROM unnest(%(terms)s::text[]) AS asked (term)
-    ) AS counted WHERE times > 0
+    SELECT term, greatest(least(sum(sessions), %(most)s), 1)::int FROM crucible.postings WHERE term = ANY (%(terms)s::text[]) GROUP BY term
 """
 _TEXTS = """
     SELECT e.session_no, e.sequence, e.id, e.session_id, e.event_type, e.payload, e.more, e.created_at

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crucible.core.errors import ServerFailed
+from crucible.search.postgres.monthly_tables import MONTHLY
 
 if TYPE_CHECKING:
     import psycopg
@@ -194,7 +195,7 @@ _FOURTH = """
 ALTER TABLE crucible.sessions ADD COLUMN kinds smallint[];
 """
 
-_MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)
+_MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, MONTHLY)
 VERSION = len(_MIGRATIONS)
 """The schema version that this version of Crucible reads and writes."""
 

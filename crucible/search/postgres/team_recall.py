@@ -23,7 +23,7 @@ from crucible.search.embedded.segments import analyze
 from crucible.search.embedded.tantivy_search import Match, SearchTerms
 from crucible.search.near_words import FindNear, no_near
 from crucible.search.postgres.address import Server
-from crucible.search.postgres.push import Pusher
+from crucible.search.postgres.push import BATCH, Pusher
 from crucible.search.postgres.server_queries import best_events, best_sessions, count_stems, texts_of
 from crucible.search.postgres.server_tables import check_ready, set_up
 from crucible.search.postgres.terms import ITEM_COLUMNS, ItemFacts, event_of, item_of, viewer_of
@@ -76,10 +76,10 @@ def open_postgres(
 
 
 def open_pusher(
-    address: str, vault: str, clone: str = "", *, seconds: float = 60.0, connecting: float = 10.0
+    address: str, vault: str, clone: str = "", *, seconds: float = 60.0, connecting: float = 10.0, batch: int = BATCH
 ) -> Pusher:
-    """Return a `Pusher` for the server at `address`.  `connecting` is the maximum seconds to connect."""
-    return Pusher(Server(address, seconds, connecting), vault, clone)
+    """Return a `Pusher` for the server at `address`, of `batch` notes at once.  `connecting` is the maximum seconds to connect."""
+    return Pusher(Server(address, seconds, connecting), vault, clone, batch)
 
 
 def set_up_server(address: str, *, seconds: float = 60.0, connecting: float = 10.0) -> bool:

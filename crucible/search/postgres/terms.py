@@ -10,19 +10,24 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, WeightFacts
-from crucible.search.embedded.documents import Indexed, derive_document, derive_item, replies_of
+from crucible.search.embedded.documents import Indexed, derive_document, derive_item, replies_of, session_facts
 from crucible.search.embedded.index_format import KINDS
 from crucible.search.embedded.segments import analyze
 from crucible.search.question_words import indexable
 from crucible.search.recall import Document, Event, EventKind, Question, seconds_of
 
-TERMS = "4"
+TERMS = "5"
 """Incremented when the same text would yield different rows; everything is then pushed again."""
 
 _SEARCHABLE = 100_000
 """Maximum code points of an event's text in its payload: PostgreSQL's `tsvector` may reject longer text."""
-_MOST_TIMES, _MOST_WORDS = 2**16 - 1, 2**24 - 1
-_UNDATED = date(2000, 1, 1)
+IN_BLOCK = 10
+"""Bits of a session's number that give its place in a block; the rest is the block's number."""
+_MOST_EVENTS, _MOST_TIMES, _MOST_IN_SESSION = 2**23 - 1, 2**14 - 1, 2**21 - 1
+_ORDINAL, _SEQUENCE, _TIMES, _MANTISSA = 53, 30, 16, 12
+"""Positions of the bits of a hit, see the table `postings`."""
+UNDATED = date(2000, 1, 1)
+"""The month of a session without a date."""
 
 
 class EventRow(NamedTuple):
@@ -37,10 +42,15 @@ class EventRow(NamedTuple):
 
 
 class SessionRows(NamedTuple):
-    """All rows of a session.  `postings` maps each term to its count in the session and its hits; see the table."""
+    """All rows of a session.
+
+    `hits` are those of each term in its events, `whole_hits` one for each term of the session; see the table
+    `postings`.  The place of the session in its block is still to be added by `in_block`.
+    """
 
     events: list[EventRow]
-    postings: dict[str, tuple[int, list[int]]]
+    hits: dict[str, list[int]]
+    whole_hits: dict[str, int]
     times: list[int]
     replies: list[int]
     kinds: list[int]
@@ -84,36 +94,31 @@ def month_of(first: int, today: date) -> date:
     try:
         day = datetime.fromtimestamp(first, UTC).date()
     except (ValueError, OverflowError, OSError):
-        day = _UNDATED
-    return min(max(day, _UNDATED), today).replace(day=1)
+        day = UNDATED
+    return min(max(day, UNDATED), today).replace(day=1)
 
 
 def rows_of(document: Document) -> SessionRows:
     """Return the rows of a session, or of an item, which has one event of kind knowledge."""
     is_item = bool(document.events) and all(event.kind is EventKind.KNOWLEDGE for event in document.events)
     derived = derive_item(document, "") if is_item else derive_document(document, "")
+    common = session_facts(document)
     hits: dict[str, list[int]] = {}
     words = names = 0
-    for indexed in derived.events:
-        sequence, counts = indexed.number, _counts(indexed)
-        total = counts.words.total()
-        words, names = words + total, names + len(counts.names)
-        for stem, times in counts.words.items():
-            hits.setdefault(word_term(stem), []).append(_hit(sequence, times, total))
-        for name in counts.names:
-            hits.setdefault(name_term(name), []).append(_hit(sequence, 1, len(counts.names)))
-        for fact in dict.fromkeys(indexed.facts):
-            hits.setdefault(f"f{fact}", []).append(_hit(sequence, 1, 1))
+    for indexed in derived.events[: _MOST_EVENTS + 1]:
+        told, named = _add_hits(hits, indexed, common)
+        words, names = words + told, names + named
     whole = derived.whole
     counts = _counts(whole) if whole else _Counts(Counter(), [])
-    whole_terms = _whole_terms(counts, whole)
     times_of_events = [seconds_of(event.at) or 0 for event in document.events]
+    searched = {one.number for one in derived.events}
     return SessionRows(
         [_row(event, sequence) for sequence, event in enumerate(document.events)],
-        {term: (whole_terms.get(term, 0), hits.get(term, [])) for term in {**whole_terms, **hits}},
+        hits,
+        _whole_hits(counts, whole.facts if whole else common),
         times_of_events,
         replies_of(document.events),
-        [KINDS.index(event.kind) for event in document.events],
+        [KINDS.index(event.kind) if at in searched else UNSEARCHED for at, event in enumerate(document.events)],
         whole.first if whole else max(times_of_events, default=0),
         whole.last if whole else max(times_of_events, default=0),
         len(derived.events),
@@ -125,18 +130,46 @@ def rows_of(document: Document) -> SessionRows:
     )
 
 
+def _add_hits(hits: dict[str, list[int]], indexed: Indexed, common: Sequence[str]) -> tuple[int, int]:
+    """Add the hits of an event, without facts of its whole session; return the number of its words and names."""
+    counts = _counts(indexed)
+    total, named = counts.words.total(), len(counts.names)
+    place, once = indexed.number << _SEQUENCE, 1 << _TIMES
+    base = place | packed(total)
+    for stem, times in counts.words.items():
+        hits.setdefault(f"w{stem}", []).append(base + (min(times, _MOST_TIMES) << _TIMES))
+    for name in counts.names:
+        hits.setdefault(f"n{name}", []).append(place | once | packed(named))
+    for fact in dict.fromkeys(indexed.facts):
+        if fact not in common:
+            hits.setdefault(f"f{fact}", []).append(place | once | 1)
+    return total, named
+
+
 def _counts(indexed: Indexed) -> _Counts:
-    return _Counts(Counter(analyze(indexed.text)), indexed.names.split())
+    return _Counts(Counter(analyze(indexed.text)), list(dict.fromkeys(indexed.names.split())))
 
 
-def _whole_terms(counts: _Counts, whole: Indexed | None) -> Mapping[str, int]:
+def _whole_hits(counts: _Counts, facts: Sequence[str]) -> dict[str, int]:
+    sizes = packed(counts.words.total()) << _TIMES | packed(len(counts.names))
     found = {word_term(stem): times for stem, times in counts.words.items()}
-    found |= {name_term(name): 1 for name in counts.names}
-    return found | {f"f{fact}": 1 for fact in (whole.facts if whole else ())}
+    found |= {name_term(name): 1 for name in counts.names} | {f"f{fact}": 1 for fact in facts}
+    return {term: min(times, _MOST_IN_SESSION) << 2 * _TIMES | sizes for term, times in found.items()}
 
 
-def _hit(sequence: int, times: int, words: int) -> int:
-    return sequence << 40 | min(times, _MOST_TIMES) << 24 | min(words, _MOST_WORDS)
+def packed(count: int) -> int:
+    """Return a count in 16 bits, as twelve significant bits and an exponent."""
+    exponent = max(count.bit_length() - _MANTISSA, 0)
+    return exponent << _MANTISSA | count >> exponent
+
+
+def in_block(number: int) -> int:
+    """Return what is to be added to the hits of a session with this number."""
+    return (number & (1 << IN_BLOCK) - 1) << _ORDINAL
+
+
+UNSEARCHED = -1
+"""The kind of an event without words."""
 
 
 def _row(event: Event, sequence: int) -> EventRow:

@@ -35,16 +35,16 @@ def _writer(team: Team, count: int, *seeds: int) -> subprocess.Popen[str]:
 
 
 def _counts(team: Team) -> tuple[int, ...]:
-    tables = ("sessions", "session_events", "postings")
+    tables = ("sessions", "session_events", "postings WHERE term <> ''")
     return tuple(team.run(f"SELECT count(*) FROM crucible.{table}")[0][0] for table in tables)
 
 
 def test_unchanged_notes_are_not_pushed_again(team: Team) -> None:
     source = documents(5)
     pusher = open_pusher(team.address(), "vault")
-    assert pusher.push(source) == (5, 0, 0, 0, {}, (), (), ())
+    assert pusher.push(source) == (5, 0, 0, 0, {}, (), (), (), 0)
     before = team.run(everything)
-    assert pusher.push(source) == (0, 0, 5, 0, {}, (), (), ())
+    assert pusher.push(source) == (0, 0, 5, 0, {}, (), (), (), 0)
     assert team.run(everything) == before
 
 
@@ -116,7 +116,9 @@ def test_deleting_a_session_deletes_its_rows(team: Team) -> None:
     pusher.push(documents(2))
     assert pusher.delete("s-00000") == 1
     assert team.run("SELECT DISTINCT session_id FROM crucible.session_events") == [("s-00001",)]
-    assert team.run("SELECT count(DISTINCT session_no) FROM crucible.postings") == [(1,)]
+    assert team.run("SELECT count(DISTINCT h >> 53) FROM crucible.postings, unnest(hits) AS h WHERE term <> ''") == [
+        (1,)
+    ]
 
 
 def test_a_killed_push_can_be_repeated(team: Team) -> None:
@@ -143,7 +145,7 @@ def test_eight_concurrent_writers_lose_and_duplicate_nothing(team: Team) -> None
     assert writers.returncode == 0
     together = team.run(everything)
     assert _counts(team)[:2] == (count, 6 * count)
-    assert {row[1] for row in together} == {f"s-{number:05d}" for number in range(count)}
+    assert {row[1] for row in together if row[0] != "sizes"} == {f"s-{number:05d}" for number in range(count)}
     open_pusher(team.address(), "vault", "clone 0").push(documents(count), force=True)
     team.run("DELETE FROM crucible.sessions")
     assert _counts(team) == (0, 0, 0)
@@ -160,12 +162,12 @@ def test_there_is_one_partition_for_each_month_of_sessions(team: Team) -> None:
     made = {
         name
         for (name,) in team.run(
-            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'crucible.session_events'::regclass"
+            "SELECT inhrelid::regclass::text FROM pg_inherits JOIN pg_class AS c ON c.oid = inhrelid WHERE c.relkind = 'r'"
         )
     }
     this = team.run("SELECT to_char(current_date, 'YYYY_MM')")[0][0]
     expected = {"2026_03", "2026_04", "2000_01", this}
-    assert made == {f"crucible.session_events_{month}" for month in expected}
+    assert made == {f"crucible.{table}_{month}" for month in expected for table in ("session_events", "postings")}
 
 
 @pytest.mark.parametrize("month", ["1999-12-01", "2026-03-02", "2999-01-01"])
@@ -313,13 +315,3 @@ def test_tables_of_a_newer_version_are_not_changed(team: Team) -> None:
     ):
         with pytest.raises(ServerFailed, match="tables from a newer Crucible"):
             attempt()
-
-
-def test_a_full_text_query_uses_the_gin_index(team: Team) -> None:
-    open_pusher(team.address(), "vault").push(Held([document(1, said="medication tracking"), document(2)]))
-    query = """SELECT id FROM crucible.session_events
-        WHERE jsonb_to_tsvector('pg_catalog.english', payload, '["string"]') @@ plainto_tsquery('pg_catalog.english', 'tracked medications')"""
-    team.run("SET enable_seqscan = off", role="admin")
-    assert len(team.run(query, role="admin")) == 6
-    plan = "\n".join(line for (line,) in team.run(f"EXPLAIN {query}", role="admin"))
-    assert "Bitmap Index Scan on session_events_2026" in plan

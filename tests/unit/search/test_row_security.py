@@ -221,11 +221,11 @@ def test_rows_that_name_a_session_of_another_project_are_never_seen(filled: Team
     filled.run("SELECT crucible.grant_project('ben', 'apollo', true)")
     forged = filled.psql(
         "ben",
-        "INSERT INTO crucible.postings (term, session_no, project, times, hits) SELECT 'wgorgon', no, 1, 5, '{83886081}' FROM generate_series(1, 9) no;",
+        "INSERT INTO crucible.postings SELECT 'wgorgon', 1, '2026-04-01', 0, 9, 9, array_agg(no << 53 | 65537), array_agg(no << 53 | 1 << 16) FROM generate_series(1::bigint, 9) no;",
         "INSERT INTO crucible.session_events (session_no, project, month, sequence, id, session_id, event_type, payload)"
         " VALUES (2, 1, '2026-04-01', 0, 's-00002#00000001', 's-00002', 'user', '{\"text\": \"gorgon\"}');",
         "INSERT INTO crucible.sessions SELECT s.* FROM crucible.sessions s;",
-        "INSERT INTO crucible.postings (term, session_no, project, times, hits) VALUES ('wgorgon', 2, 2, 5, '{83886081}');",
+        "INSERT INTO crucible.postings VALUES ('wgorgon', 2, '2026-04-01', 0, 1, 1, '{18014398509547521}', '{}');",
     )
     assert "row-level security" in forged.stderr
     recall = open_postgres(filled.address())

@@ -1,0 +1,98 @@
+"""Write a batch of notes to a team's server: by COPY, and with the search terms of many sessions in one row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from crucible.search.postgres.terms import IN_BLOCK, SessionRows, in_block
+
+if TYPE_CHECKING:
+    import psycopg
+
+_Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+
+
+def insert_batch(connection: _Connection, notes: Sequence[tuple[Mapping[str, Any], SessionRows]]) -> None:
+    """Insert notes, in an open transaction: for each its row of `sessions`, without a number, and its other rows."""
+    if not notes:
+        return
+    heads = [head for head, _ in notes]
+    numbers = dict(_copied(connection, "sessions", tuple(heads[0]), [tuple(one.values()) for one in heads], "key, no"))
+    placed = [_Placed(numbers[head["key"]], head, rows) for head, rows in notes]
+    _copied(connection, "session_events", _EVENT_COLUMNS, _event_rows(placed))
+    _copied(connection, "postings", _POSTING_COLUMNS, _posting_rows(placed))
+
+
+def _copied(
+    connection: _Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], returned: str = ""
+) -> list[tuple[Any, ...]]:
+    """Insert rows by COPY.  A table with row-level security accepts none, so a temporary one does."""
+    names = ", ".join(columns)
+    staged = f"CREATE TEMPORARY TABLE staged ON COMMIT DROP AS SELECT {names} FROM crucible.{table} WHERE false"  # noqa: S608  our own names
+    connection.execute(staged.encode())
+    with connection.cursor() as cursor:
+        with cursor.copy(f"COPY pg_temp.staged ({names}) FROM STDIN".encode()) as copy:
+            for row in rows:
+                copy.write_row(row)
+        insert = f"INSERT INTO crucible.{table} ({names}) SELECT * FROM pg_temp.staged"  # noqa: S608  as above
+        found = cursor.execute(f"{insert} RETURNING {returned}".encode()).fetchall() if returned else []
+        if not returned:
+            cursor.execute(insert.encode())
+    connection.execute(b"DROP TABLE pg_temp.staged")
+    return found
+
+
+_EVENT_COLUMNS = (
+    *("session_no", "project", "month", "session_id", "sequence", "id", "event_type", "payload", "more", "created_at"),
+)
+_POSTING_COLUMNS = ("term", "project", "month", "block", "events", "sessions", "hits", "whole_hits")
+
+
+class _Placed(NamedTuple):
+    """A note with its number on the server."""
+
+    number: int
+    head: Mapping[str, Any]
+    rows: SessionRows
+
+
+def _event_rows(placed: Sequence[_Placed]) -> Iterator[Sequence[Any]]:
+    for number, head, rows in placed:
+        common = (number, head["project"], head["month"], head["session_id"])
+        for event in rows.events:
+            yield (*common, *event)
+
+
+def _posting_rows(placed: Sequence[_Placed]) -> Iterator[Sequence[Any]]:
+    blocks: dict[tuple[Any, ...], list[tuple[int, SessionRows]]] = {}
+    for number, head, rows in placed:
+        block = (head["project"], head["month"], number >> IN_BLOCK)
+        blocks.setdefault(block, []).append((in_block(number), rows))
+    for block, sessions in blocks.items():
+        hits: dict[str, list[int]] = {}
+        whole_hits: dict[str, list[int]] = {}
+        for place, rows in sessions:
+            for term, some in rows.hits.items():
+                hits.setdefault(term, []).extend([hit + place for hit in some])
+            for term, one in rows.whole_hits.items():
+                whole_hits.setdefault(term, []).append(one + place)
+        for term in {**hits, **whole_hits}:
+            found = hits.get(term, ()), whole_hits.get(term, ())
+            yield (term, *block, *map(len, found), *map(_array, found))
+        yield ("", *block, *_sizes([rows for _, rows in sessions]))
+
+
+def _sizes(rows: Sequence[SessionRows]) -> tuple[int, int, str, str]:
+    """Return the row of the term '', without its block."""
+
+    def total(of: Callable[[SessionRows], int]) -> int:
+        return sum(map(of, rows))
+
+    of_events = (total(lambda one: one.event_words), total(lambda one: one.event_names))
+    of_sessions = (total(lambda one: one.words), total(lambda one: one.names))
+    return total(lambda one: one.searched), total(lambda one: one.whole), _array(of_events), _array(of_sessions)
+
+
+def _array(numbers: Iterable[int]) -> str:
+    return "{" + ",".join(map(str, numbers)) + "}"
