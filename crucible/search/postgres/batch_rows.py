@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from crucible.search.postgres.terms import IN_BLOCK, SessionRows, in_block
@@ -17,30 +18,57 @@ def insert_batch(connection: _Connection, notes: Sequence[tuple[Mapping[str, Any
     """Insert notes, in an open transaction: for each its row of `sessions`, without a number, and its other rows."""
     if not notes:
         return
-    heads = [head for head, _ in notes]
-    numbers = dict(_copied(connection, "sessions", tuple(heads[0]), [tuple(one.values()) for one in heads], "key, no"))
-    placed = [_Placed(numbers[head["key"]], head, rows) for head, rows in notes]
+    months: dict[tuple[int, date], list[tuple[Mapping[str, Any], SessionRows]]] = {}
+    for head, rows in notes:
+        months.setdefault((head["project"], head["month"]), []).append((head, rows))
+    placed = [
+        _Placed(number, head, rows)
+        for month, some in months.items()
+        for number, (head, rows) in zip(_numbers(connection, month, len(some)), some, strict=True)
+    ]
+    columns = ("no", *placed[0].head)
+    _copied(connection, "sessions", columns, [(one.number, *one.head.values()) for one in placed])
     _copied(connection, "session_events", _EVENT_COLUMNS, _event_rows(placed))
     _copied(connection, "postings", _POSTING_COLUMNS, _posting_rows(placed))
 
 
-def _copied(
-    connection: _Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], returned: str = ""
-) -> list[tuple[Any, ...]]:
+def _numbers(connection: _Connection, month: tuple[int, date], count: int) -> list[int]:
+    """Return numbers for new sessions of a project and month: in its newest block, then in new blocks."""
+    found: list[int] = []
+    last = _last(connection, _LAST, month)
+    # If another push is writing to the block, it is not waited for.
+    if last and connection.execute(_TRY_LOCK, [last >> IN_BLOCK]).fetchone() == (True,):
+        end = ((last >> IN_BLOCK) + 1) << IN_BLOCK
+        last = _last(connection, _LAST_IN_BLOCK, [end - (1 << IN_BLOCK), end - 1]) or last
+        found += range(last + 1, min(end, last + 1 + count))
+    while len(found) < count:
+        first = _last(connection, _NEW_BLOCK, []) << IN_BLOCK
+        found += range(first, first + min(1 << IN_BLOCK, count - len(found)))
+    return found
+
+
+def _last(connection: _Connection, query: bytes, given: Sequence[Any]) -> int:
+    row = connection.execute(query, given).fetchone()
+    return int(row[0]) if row and row[0] is not None else 0
+
+
+_LAST = b"SELECT max(no) FROM crucible.sessions WHERE project = %s AND month = %s"
+_LAST_IN_BLOCK = b"SELECT max(no) FROM crucible.sessions WHERE no BETWEEN %s AND %s"
+_NEW_BLOCK = b"SELECT nextval('crucible.blocks')"
+_TRY_LOCK = b"SELECT pg_try_advisory_xact_lock(hashtextextended('crucible.block', %s))"
+
+
+def _copied(connection: _Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows by COPY.  A table with row-level security accepts none, so a temporary one does."""
     names = ", ".join(columns)
     staged = f"CREATE TEMPORARY TABLE staged ON COMMIT DROP AS SELECT {names} FROM crucible.{table} WHERE false"  # noqa: S608  our own names
     connection.execute(staged.encode())
-    with connection.cursor() as cursor:
-        with cursor.copy(f"COPY pg_temp.staged ({names}) FROM STDIN".encode()) as copy:
-            for row in rows:
-                copy.write_row(row)
-        insert = f"INSERT INTO crucible.{table} ({names}) SELECT * FROM pg_temp.staged"  # noqa: S608  as above
-        found = cursor.execute(f"{insert} RETURNING {returned}".encode()).fetchall() if returned else []
-        if not returned:
-            cursor.execute(insert.encode())
+    with connection.cursor().copy(f"COPY pg_temp.staged ({names}) FROM STDIN".encode()) as copy:
+        for row in rows:
+            copy.write_row(row)
+    insert = f"INSERT INTO crucible.{table} ({names}) SELECT * FROM pg_temp.staged"  # noqa: S608  as above
+    connection.execute(insert.encode())
     connection.execute(b"DROP TABLE pg_temp.staged")
-    return found
 
 
 _EVENT_COLUMNS = (
@@ -91,7 +119,7 @@ def _sizes(rows: Sequence[SessionRows]) -> tuple[int, int, str, str]:
 
     of_events = (total(lambda one: one.event_words), total(lambda one: one.event_names))
     of_sessions = (total(lambda one: one.words), total(lambda one: one.names))
-    return total(lambda one: one.searched), total(lambda one: one.whole), _array(of_events), _array(of_sessions)
+    return total(lambda one: one.searched), len(rows), _array(of_events), _array(of_sessions)
 
 
 def _array(numbers: Iterable[int]) -> str:

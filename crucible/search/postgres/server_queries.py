@@ -237,13 +237,13 @@ _FOUND = """size AS MATERIALIZED (
         FROM crucible.postings WHERE term = ''
     ), held AS MATERIALIZED (
         SELECT term, project, month, block, sum({count}) AS c FROM crucible.postings
-        WHERE term = ANY (%(terms)s::text[]) AND {count} > 0 AND {{held}} GROUP BY 1, 2, 3, 4
+        WHERE term = ANY (%(terms)s::text[]) AND {count} > 0 GROUP BY 1, 2, 3, 4
     ), rare AS MATERIALIZED (
         SELECT term, CASE WHEN starts_with(term, 'w') THEN words ELSE names END AS mean, {rarity}
         FROM (SELECT term, sum(c)::float8 AS c FROM held GROUP BY term) AS counted, size
     ), {asked}, newest AS MATERIALIZED (
         SELECT * FROM (
-            SELECT held.*, sum(c) OVER (PARTITION BY term ORDER BY month DESC, block DESC, project) - c AS newer FROM held
+            SELECT held.*, sum(c) OVER (PARTITION BY term ORDER BY month DESC, block DESC, project) - c AS newer FROM held WHERE {{held}}
         ) AS ordered WHERE newer < {newest}
     ), found AS MATERIALIZED (
         SELECT f.term, f.project, f.block, p.{hits} AS hits FROM newest AS f JOIN crucible.postings AS p USING (term, project, month, block)

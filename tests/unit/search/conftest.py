@@ -25,8 +25,6 @@ def postgres() -> Iterator[Running]:
             admin.run("CREATE DATABASE pattern OWNER owner")
             made = Server(running.address("owner", "pattern"))
             set_up(made)
-            # Sessions begin in the third block, and soon are in the fourth.
-            made.run("ALTER TABLE crucible.sessions ALTER COLUMN no RESTART WITH 3068")
             made.close()
             admin.close()
             yield running
