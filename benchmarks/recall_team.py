@@ -13,7 +13,6 @@ import multiprocessing
 import os
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -21,7 +20,7 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from crucible.search.postgres.address import Server, postgres_client
 from crucible.search.postgres.team_recall import open_postgres, open_pusher, set_up_server
@@ -98,12 +97,15 @@ class Corpus:
         self._numbers = {f"sessions/s-{number:08d}.md": number for number in numbers}
 
     def digests(self) -> Mapping[str, str]:
+        """See `push.Documents`."""
         return {path: path for path in self._numbers}
 
     def document(self, path: str) -> Document | None:
+        """See `push.Documents`."""
         return document(self._numbers[path])
 
     def item_facts(self, path: str) -> ItemFacts | None:
+        """See `push.Documents`."""
         del path
         return None
 

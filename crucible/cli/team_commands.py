@@ -1,14 +1,15 @@
-"""`cru team push`, `sync`, `status` and `setup`, for a team's server."""
+"""`cru team push`, `sync`, `status`, `setup` and `prune`, for a team's server."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import datetime
 
 import click
 
 from crucible.cli.environment import user_settings
-from crucible.cli.options import Door, flag, format_option, is_data
+from crucible.cli.options import BEGIN, Door, flag, format_option, is_data
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, counted, say, warn, write_data
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
@@ -16,7 +17,7 @@ from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.background_update import BACKEND_VARIABLE
 from crucible.search.postgres.address import chosen_address, place_of
 from crucible.search.postgres.push import Pushed
-from crucible.search.postgres.team_recall import open_postgres, open_pusher, set_up_server
+from crucible.search.postgres.team_recall import open_postgres, open_pusher, prune_server, set_up_server
 from crucible.search.postgres.vault_rows import VaultDocuments, identities
 
 _FORCE = flag("--force", "Push even if another copy pushed a later state, or this vault is empty.")
@@ -89,6 +90,8 @@ def _write_pushed(pushed: Pushed, format_: str) -> None:
         return
     counts = f"{pushed.new} new, {pushed.replaced} replaced, {pushed.same} unchanged"
     say(counts + (f", {pushed.removed} removed" if pushed.removed else ""))
+    if pushed.expired:
+        say(f"{counted(pushed.expired, 'note')}: older than what the server keeps")
     for project, count in pushed.refused.items():
         notes = f"{counted(count, 'note')} of {f'project {project}' if project else 'no project'}"
         say(f"{notes}: not permitted; ask the server's administrator", style="yellow")
@@ -147,3 +150,20 @@ def setup() -> None:
         return
     say("set up. Next, as the owner, grant access to each person in SQL (see docs/teams.md):")
     say("  SELECT crucible.grant_project('anna', 'apollo', true);")
+
+
+@click.command
+@click.option("--older-than", type=BEGIN, metavar="WHEN", help="Remove sessions of the months before, for everyone.")
+def prune(older_than: datetime | None) -> None:
+    """Merge the index rows of many pushes and remove old months. For the server's owner.
+
+    \b
+    - Removed months cannot be pushed again. Your vaults keep their notes.
+    - Sessions without a date are kept.
+
+    \b
+      cru team prune
+      cru team prune --older-than 730d
+    """
+    merged, removed = prune_server(_address(), older_than, connecting=user_settings().recall.timeout_seconds)
+    say(f"{counted(merged, 'row')} merged, {counted(removed, 'note')} removed")

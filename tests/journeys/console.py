@@ -104,6 +104,7 @@ CONSOLE: Mapping[str, tuple[str, ...]] = {
     "team sync": ("team", "sync"),
     "team status": ("team", "status"),
     "team setup": ("team", "setup"),
+    "team prune": ("team", "prune"),
     "lake export": ("lake", "export", "~/lake"),
     "lake query": ("lake", "query", "--lake", "~/lake"),
     "completion": ("completion", "klingon"),

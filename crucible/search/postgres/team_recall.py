@@ -91,6 +91,22 @@ def set_up_server(address: str, *, seconds: float = 60.0, connecting: float = 10
         server.close()
 
 
+def prune_server(
+    address: str, before: datetime | None = None, *, seconds: float = 3600.0, connecting: float = 10.0
+) -> tuple[int, int]:
+    """Drop the months before a time, and merge the rows of many pushes.  Only the owner may.
+
+    Return the number of merged rows and of removed notes.
+    """
+    server = Server(address, seconds, connecting)
+    try:
+        check_ready(server)
+        removed = server.run("SELECT crucible.prune(%s)", [before.date()])[0][0] if before else 0
+        return server.run("SELECT crucible.merge()")[0][0], removed
+    finally:
+        server.close()
+
+
 class TeamRecall:
     """Implements `Recall`.  Not thread-safe."""
 

@@ -54,6 +54,20 @@ def test_set_up_prints_the_next_steps(team: Team, address: str, cru: Cru) -> Non
     assert cru("team", "setup").stderr == "nothing to do\n"
 
 
+def test_old_months_are_removed_for_the_owner_only(
+    address: str, team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(vault, "2026-11-21-limiter", LIMITER)
+    assert cru("team", "push").exit_code == 0
+    assert "0 notes removed" in cru("team", "prune", "--older-than", "2026-11-30").stderr
+    assert "1 note removed" in cru("team", "prune", "--older-than", "2026-12-01").stderr
+    again = cru("team", "push")
+    assert (again.exit_code, "1 note: older than what the server keeps" in again.stderr) == (0, True)
+    team.run("SELECT crucible.grant_project('ben', '*', true)")
+    monkeypatch.setenv(BACKEND_VARIABLE, team.address("ben"))
+    assert "does not allow this user" in cru("team", "prune").stderr
+
+
 def test_a_refused_push_says_whom_to_ask(team: Team, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
     team.run("SELECT crucible.grant_project('ben', 'apollo')")
     write(vault, "2026-11-21-limiter", LIMITER)
@@ -143,7 +157,7 @@ def test_a_project_sees_permitted_items_of_other_projects(address: str, vault: V
 
 
 def test_without_a_server_the_error_has_a_hint(vault: Vault, cru: Cru) -> None:
-    for command in ("push", "sync", "status", "setup"):
+    for command in ("push", "sync", "status", "setup", "prune"):
         result = cru("team", command)
         assert result.exit_code == 2
         assert "docs/teams.md" in result.stderr
