@@ -243,6 +243,8 @@ def matcher(query: SessionQuery) -> Check:
     if query.until is not None:
         until = utc(query.until)
         checks.append(lambda row: "" < str(row["started"] or "") <= until)
+    if not checks:
+        return lambda _: True
     return checks[0] if len(checks) == 1 else lambda row: all(check(row) for check in checks)
 
 

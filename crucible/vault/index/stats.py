@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
@@ -50,18 +51,21 @@ def _tokens_by_agent(
     """
     used: dict[str | None, dict[str, int]] = {}
 
+    def of_agent(agent: str | None) -> dict[str, int]:
+        return used.setdefault((agent or "").partition("@")[0].lower() or None, {})
+
     def count(path: str, agent: str | None, tokens: int) -> None:
-        name = (agent or "").partition("@")[0].lower() or None
-        by_root, root = used.setdefault(name, {}), roots.get(path, path)
+        by_root, root = of_agent(agent), roots.get(path, path)
         by_root[root] = by_root.get(root, 0) + tokens
 
-    agents_of = {cell: agents_in(cell) for cell in set(read.agents.values())}
-    several = {path for path, cell in read.agents.items() if len(agents_of[cell]) > 1}
+    agents_of = {cell: agents_in(cell) for cell in dict.fromkeys(read.agents.values())}
+    only = {cell: of_agent(names[0] if names else None) for cell, names in agents_of.items() if len(names) < 2}
+    several = {path for path, cell in read.agents.items() if cell not in only}
     phases = _by_phases(view, several) if several else {}
     for path, tokens in read.tokens.items():
         if path not in several:
-            for name in agents_of[read.agents[path]] or (None,):
-                count(path, name, tokens)
+            by_root, root = only[read.agents[path]], roots.get(path, path)
+            by_root[root] = by_root.get(root, 0) + tokens
             continue
         known = phases.get(path, Counter())
         if known.total() > tokens:  # the phases were edited by hand
@@ -177,8 +181,8 @@ def _by_agent(sessions: Sequence[_Cells], tokens: Mapping[str | None, Mapping[st
     groups = _by_name(sessions, "agent")
     for name in dict.fromkeys((*groups, *tokens)):
         used = tokens.get(name, {})
-        there = {session[0] for session in groups.get(name, ())}
-        worked = [session for session in sessions if session[0] in there or session[0] in used]
+        worked_on = {*used, *(session[0] for session in groups.get(name, ()))}
+        worked = [session for session in sessions if session[0] in worked_on]
         if worked:
             yield _of_sessions(name, worked, used)
 
@@ -231,25 +235,28 @@ _ENDED = {"failed": True, "completed": False}
 
 def _of_sessions(name: str | None, sessions: Sequence[_Cells], tokens: Mapping[str, int]) -> Figures:
     """Compute the figures for sessions with the cells path, group, seconds, and `_FIGURES`."""
+    paths, _, seconds, statuses, *counts = zip(*sessions, strict=True) if sessions else repeat((), 9)
+    ended = {status: _ENDED.get(str(status).lower()) for status in set(statuses)}
     return _figures(
         name,
         len(sessions),
-        tokens=[tokens.get(session[0]) for session in sessions],
-        seconds=_known(sessions, 2),
-        failed=[_ENDED.get(str(session[3]).lower()) for session in sessions],
-        counts=[_sum(sessions, at) for at in range(4, 9)],
+        tokens=map(tokens.get, paths),
+        seconds=_known(seconds),
+        failed=map(ended.get, statuses),
+        counts=[*map(_sum, counts)],
     )
 
 
 def _of_phases(name: str | None, sessions: int, phases: Sequence[_Cells]) -> Figures:
     """Compute the figures for phases with the cells tokens, seconds, and `_FIGURES`."""
+    tokens, seconds, statuses, *counts = zip(*phases, strict=True)
     return _figures(
         name,
         sessions,
-        tokens=[phase[0] for phase in phases],
-        seconds=_known(phases, 1),
-        failed=[str(phase[2]).lower() == "failed" for phase in phases],
-        counts=[_sum(phases, at) for at in range(3, 8)],
+        tokens=tokens,
+        seconds=_known(seconds),
+        failed=[str(status).lower() == "failed" for status in statuses],
+        counts=[*map(_sum, counts)],
     )
 
 
@@ -284,12 +291,12 @@ def _figures(
     )
 
 
-def _known(rows: Iterable[_Cells], at: int) -> list[int]:
-    return [row[at] for row in rows if row[at] is not None]
+def _known(cells: Iterable[int | None]) -> list[int]:
+    return [cell for cell in cells if cell is not None]
 
 
-def _sum(rows: Iterable[_Cells], at: int) -> int:
-    return sum(_known(rows, at))
+def _sum(cells: Iterable[int | None]) -> int:
+    return sum(filter(None, cells))
 
 
 def _ratio(some: float, every: float) -> float | None:
