@@ -80,7 +80,7 @@ def import_real(vault: Vault) -> ImportReport:
 
 
 def test_the_example_holds_the_notes_it_is_known_for() -> None:
-    assert len(NOTES) == 24
+    assert len(NOTES) == 25
 
 
 @for_each("path", NOTES)

@@ -23,7 +23,9 @@ from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.imports.note_sources import SourceTable
 from crucible.core.errors import CrucibleError
+from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
+from crucible.core.settings.trust import accepted_in
 from crucible.integrations.doctor import CheckResult, CheckState, bad, good, numbered
 from crucible.integrations.doctor.client_checks import (
     ServersToCheck,
@@ -48,6 +50,7 @@ from crucible.integrations.doctor.vault_checks import (
     check_archives,
     check_git_hooks,
     check_notes,
+    check_personas,
     check_prices,
     check_renames,
     check_sessions,
@@ -65,6 +68,7 @@ from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select, unreadable_rows
 from crucible.vault.index.schema import View
+from crucible.vault.notes.persona_notes import persona_notes
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import note_name
 
@@ -195,7 +199,11 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool, formats: bool) -> I
     vault, home = setup.vault, Path.home()
     yield from check_settings(setup.faults, setup.warnings)
     if not setup.faults:
-        yield from check_trust(vault.settings.asks)
+        root = os.path.realpath(vault.root)
+        accepts = accepted_in(user_settings().trusted, root)
+        personas = list(persona_notes(root, accepts, redact_of(vault.settings.secrets)))
+        yield from check_trust([*vault.settings.asks, *(one.ask for one in personas)])
+        yield from check_personas(personas)
     yield from check_prices(setup.prices, now.astimezone(setup.zone).date())
     yield from check_writable(vault.root, (vault.sessions,))
     yield from check_git_hooks(vault.root)

@@ -111,6 +111,7 @@ _FILTERS = (
     click.option(
         "--model", metavar="MODEL", help="Only sessions with this model: its full name, or words of it (opus)."
     ),
+    click.option("--persona", metavar="NAME", help="Only sessions of this persona."),
     click.option("--project", metavar="NAME", help="Only sessions of this project."),
     *_SPAN,
     flag("--children", "Include subagents' sessions."),

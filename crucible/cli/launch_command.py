@@ -16,13 +16,15 @@ from crucible.cli.briefing_commands import MadeBriefing, make_briefing
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import Door, PassingOn, client_arguments
 from crucible.cli.output import say, warn
+from crucible.cli.used_personas import accepted_persona, recording_persona
 from crucible.cli.vault_access import here
-from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile, Launch, start_with_context
+from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile, Launch, choice_options, start_with_context
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
 from crucible.clients.launch.terminal import ClientFailed, ClientMissing, check_installed, ending_of, run_client
 from crucible.clients.registry import LAUNCHABLE, client_of
 from crucible.commands.resume.choose_session import newest_rows
 from crucible.core.errors import UsageError
+from crucible.documents.personas import Persona
 from crucible.vault.index.index import Index
 from crucible.vault.index.schema import split_list
 from crucible.vault.notes.vault import Vault
@@ -50,6 +52,7 @@ class _Chosen(NamedTuple):
     metavar="CLIENT",
     help=f"The client: {_NAMES} or a command line; by default the last one used.",
 )
+@click.option("--as", "persona", metavar="NAME", help="Start as this persona, a note in agents/.")
 @click.option(
     "--budget",
     type=click.IntRange(min=1),
@@ -63,7 +66,9 @@ class _Chosen(NamedTuple):
     help="Drop items related to this workflow last.",
 )
 @click.pass_context
-def launch(ctx: click.Context, /, named: str | None, budget: int | None, workflow: str | None) -> None:
+def launch(
+    ctx: click.Context, /, named: str | None, persona: str | None, budget: int | None, workflow: str | None
+) -> None:
     """Start a new session of a client, with a briefing.
 
     \b
@@ -74,6 +79,8 @@ def launch(ctx: click.Context, /, named: str | None, budget: int | None, workflo
       one. Outside a project there is no briefing.
     - A command line gets the briefing in place of {briefing}, or on its
       standard input.
+    - A persona sets the client, model, tools and instructions. You must
+      accept it with "cru trust" first. Its name goes into the session's note.
     - Arguments after -- go to the client.
 
     Exit code: 1 if the client failed.
@@ -82,11 +89,14 @@ def launch(ctx: click.Context, /, named: str | None, budget: int | None, workflo
       cru launch
       cru launch --with codex --workflow release
       cru launch --with claude -- --model opus
+      cru launch --as reviewer
       cru launch --with 'my-agent --context {briefing}'
     """
     door = ctx.ensure_object(Door)
-    chosen = _named(named) if named is not None else None
     told = make_briefing(door, None, budget, workflow)
+    role = accepted_persona(told.vault, persona) if persona is not None else None
+    named = named if named is not None else (role and role.client) or None
+    chosen = _named(named) if named is not None else None
     for source in told.briefing.failed:
         warn(f"skipped: {source.name}: {source.failure}")
     chosen = chosen or _last_used(told)
@@ -94,7 +104,7 @@ def launch(ctx: click.Context, /, named: str | None, budget: int | None, workflo
     if chosen.client and chosen.client.package:
         hint = f'"npm install -g {chosen.client.package}" installs it; to use another client: --with {_NAMES}'
     program = check_installed(chosen.command[0], os.environ, hint)
-    _run(told, chosen, program, client_arguments(ctx))
+    _run(told, chosen, program, client_arguments(ctx), role)
 
 
 def _named(named: str) -> _Chosen:
@@ -124,8 +134,11 @@ def _last_used(told: MadeBriefing) -> _Chosen:
     )
 
 
-def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str]) -> None:
-    text = told.briefing.text if _gets_briefing(told) else ""
+def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str], role: Persona | None) -> None:
+    briefing = told.briefing.text if _gets_briefing(told) else ""
+    text = "\n\n".join(filter(None, (_told_persona(chosen, role), briefing)))
+    if role and chosen.client:
+        more = (*choice_options(chosen.client, role.model, role.tools, more), *more)
     folder = tempfile.mkdtemp(prefix="crucible-briefing-") if text else ""
     try:
         file = _write_briefing(folder, text) if text else ""
@@ -135,15 +148,22 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str])
                 f"the briefing is {beginning.longest // 1024} KB, more than an argument can hold ({LONGEST_ARGUMENT // 1024} KB)",
                 "lower --budget",
             )
-        say(_start_line(told, chosen))
-        env = {**_environment(told.vault, briefed=bool(text)), **beginning.env}
-        code = run_client(program, beginning.command, here() or told.vault.root, env, stdin=stdin)
+        say(_start_line(told, chosen, role))
+        env = {**_environment(told.vault, briefed=bool(briefing)), **beginning.env}
+        folder_of_work = here() or told.vault.root
+        with recording_persona(told.vault, chosen.client, role, folder_of_work):
+            code = run_client(program, beginning.command, folder_of_work, env, stdin=stdin)
     finally:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
     fault = ending_of(code)
     if fault:
         raise ClientFailed(f"{chosen.name} {fault}", 'its work is in its own log; run "cru import"')
+
+
+def _told_persona(chosen: _Chosen, role: Persona | None) -> str:
+    """Return the persona's instructions, with what the client has no option for."""
+    return role.text(with_tools=not (chosen.client and chosen.client.tools_option)) if role else ""
 
 
 def _write_briefing(folder: str, text: str) -> str:
@@ -169,14 +189,17 @@ def _gets_briefing(told: MadeBriefing) -> bool:
     return bool(told.briefing.project) and not told.briefing.is_empty
 
 
-def _start_line(told: MadeBriefing, chosen: _Chosen) -> str:
+def _start_line(told: MadeBriefing, chosen: _Chosen, role: Persona | None) -> str:
     """Return the line shown before a client starts."""
+    who = f"{chosen.name} as {role.name}" if role else chosen.name
     if not told.briefing.project:
-        return f"Starting {chosen.name} without a briefing: this folder has no project"
+        return f"Starting {who} without a briefing: this folder has no project"
     if not _gets_briefing(told):
-        return f"Starting {chosen.name} without a briefing: nothing is known yet"
+        return f"Starting {who} without a briefing: nothing is known yet"
     prompted = ", as its first prompt" if chosen.client and chosen.client.prompted else ""
-    return f"Starting {chosen.name} with a briefing on {told.briefing.project} of about {told.briefing.tokens:,} tokens{prompted}"
+    return (
+        f"Starting {who} with a briefing on {told.briefing.project} of about {told.briefing.tokens:,} tokens{prompted}"
+    )
 
 
 def _environment(vault: Vault, *, briefed: bool) -> dict[str, str]:

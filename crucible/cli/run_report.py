@@ -195,7 +195,7 @@ def _marks(job: Job) -> str:
 
 def _who(job: Job, executors: Executors) -> str:
     executor = executors.executor(job)
-    return f"by {executor.agent}" if executor else "(no agent yet; use --with)"
+    return f"by {executor.who}" if executor else "(no agent yet; use --with)"
 
 
 def _lines(job: Job, names: dict[int, str], missing: set[str], request: str) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,10 +13,12 @@ from crucible.cli.environment import absolute_path, settings_path, user_settings
 from crucible.cli.options import Door, GivenPath, flag, yes_option
 from crucible.cli.output import clean_line, say, say_lines, write
 from crucible.core.errors import UsageError
+from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import load_vault_settings
 from crucible.core.settings.trust import Ask, accepted_in
 from crucible.core.templates import render_template
 from crucible.vault.notes.init_vault import init_vault, keep_accepted, set_user_settings
+from crucible.vault.notes.persona_notes import persona_notes
 
 
 @click.command
@@ -64,8 +65,8 @@ def trust(door: Door, *, yes: bool, remove: bool) -> None:
     """Review what a vault requests, and accept it.
 
     \b
-    - A vault can come from someone else. Settings that weaken safety and
-      the vault's templates are ignored until you accept them.
+    - A vault can come from someone else. Settings that weaken safety, the
+      vault's templates and its personas are ignored until you accept them.
     - You accept each as it is now. After any change it is ignored until you
       accept it again.
     - Your answers are stored in the file "trusted" beside your settings.
@@ -83,8 +84,10 @@ def trust(door: Door, *, yes: bool, remove: bool) -> None:
         return
     known = accepted_in(user.trusted, root)
     everything = load_vault_settings(root, accepts=lambda _: True)
-    asks = [ask._replace(accepted=known(ask)) for ask in everything.asks]
-    _show(asks, {os.path.basename(one.path): one.data for one in everything.templates})
+    personas = list(persona_notes(root, known, redact_of(everything.secrets)))
+    asks = [ask._replace(accepted=known(ask)) for ask in everything.asks] + [one.ask for one in personas]
+    texts = {f".crucible/templates/{one.name}": one.data for one in everything.templates}
+    _show(asks, texts | {one.ask.name: one.data for one in personas})
     if not asks:
         say("this vault has no requests to accept")
     elif all(ask.accepted or ask.fault for ask in asks):
@@ -96,11 +99,11 @@ def trust(door: Door, *, yes: bool, remove: bool) -> None:
         say("nothing was accepted")
 
 
-def _show(asks: Sequence[Ask], templates: Mapping[str, bytes]) -> None:
+def _show(asks: Sequence[Ask], texts: Mapping[str, bytes]) -> None:
     for ask in asks:
         state = f"cannot be accepted: {ask.fault}" if ask.fault else "accepted" if ask.accepted else "ignored"
         write(f"{ask.name} ({state}): {ask.effect}")
-        text = templates.get(os.path.basename(ask.name), b"").decode("utf-8", "replace")
+        text = texts.get(ask.name, b"").decode("utf-8", "replace")
         for line in (*ask.lines, *(ascii(row)[1:-1] for row in text.split("\n") if row)):
             write(f"  {line}")
 

@@ -26,6 +26,7 @@ from crucible.cli.run_report import (
     write_plan,
     write_report,
 )
+from crucible.cli.used_personas import name_personas, personas_of_steps
 from crucible.cli.vault_access import here, open_vault
 from crucible.cli.workflow_list import CheckedWorkflow, checked, say_diagnostics
 from crucible.clients.launch.answering_process import Reins
@@ -33,7 +34,17 @@ from crucible.clients.launch.ask import Program
 from crucible.clients.launch.session_marks import OWN_ENVIRONMENT
 from crucible.clients.launch.terminal import check_installed
 from crucible.clients.registry import STEP_CLIENTS
-from crucible.commands.run.jobs import Executors, Job, JobOutcome, Plan, RunInputs, Runner, RunReport, choose_executors
+from crucible.commands.run.jobs import (
+    Executors,
+    Job,
+    JobOutcome,
+    PersonaAsker,
+    Plan,
+    RunInputs,
+    Runner,
+    RunReport,
+    choose_executors,
+)
 from crucible.commands.run.plan import is_frame, plan_run
 from crucible.commands.run.scheduler import RunSetup, StopSignals, run_plan
 from crucible.commands.run.step_prompt import Commands, commands_in, find_template, spelled
@@ -108,6 +119,8 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
     - FILE is a workflow's name or path. Choose agents with --with, or
       agents.command in your settings. Their permissions are set with their
       own arguments, after "--".
+    - A step whose agent is the name of a persona that you accepted is run
+      by that persona, unless --with names another agent for it.
     - A step starts when the steps whose data it takes are done. If a
       critical step (!) fails, the run halts. A failed optional step (?) is
       skipped. Other failures hold back dependent steps.
@@ -138,7 +151,7 @@ def run(ctx: click.Context, /, workflow: str, dry_run: bool, format_: str, **giv
         ctx.exit(PROBLEMS_FOUND)
     options = _RunOptions(more=client_arguments(ctx), **given)
     plan, folder = _plan(found, options)
-    executors = _executors(found, options)
+    executors = _executors(vault, found, options)
     if dry_run:
         write_plan(found, plan, executors, format_)
         return
@@ -177,10 +190,11 @@ def _values(inputs: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
-def _executors(found: CheckedWorkflow, options: _RunOptions) -> Executors:
+def _executors(vault: Vault, found: CheckedWorkflow, options: _RunOptions) -> Executors:
     agents = [step.agent for step in found.graph.steps if step.agent and not is_frame(step)]
     roles = {name for agent in agents for name in (agent.name, str(agent))}
-    return choose_executors(options.named, user_settings().agents.command, roles, options.more)
+    personas = personas_of_steps(vault, roles)
+    return choose_executors(options.named, user_settings().agents.command, roles, options.more, personas)
 
 
 def _check(plan: Plan, executors: Executors, options: _RunOptions, continued: ContinuedRun | None) -> None:
@@ -232,6 +246,7 @@ def _run(
         # Signals are handled as long as the session is open, so that it never stays active.
         stack.enter_context(_ending_on_signals(signals))
         recorder = open_session(vault, found, continued)
+        name_personas(vault, recorder.path, [one.name for one in executors.used(plan.jobs) if one.name])
         record = stack.enter_context(recording_run(vault, found, recorder, redact))
         progress = stack.enter_context(watching(plan, door))
         reins = Reins(record.started)
@@ -263,7 +278,7 @@ def _runner(job: Job, executors: Executors, given: RunInputs, options: _RunOptio
         most=_MOST,
         may_be_silent=True,
     )
-    return Runner(executor.agent, program)
+    return Runner(executor.agent, PersonaAsker(program, executor.persona) if executor.persona else program)
 
 
 @contextmanager

@@ -169,6 +169,10 @@ class ClientProfile:
     prompted: bool = False
     """True if the text becomes the first prompt of the session."""
     retention_days: Callable[[Mapping[str, str], Path], int | None] = lambda _env, _home: None
+    model_option: str = "--model"
+    """The option that takes a model."""
+    tools_option: str = ""
+    """The option that takes the only tools to use, separated by commas; "" if there is none."""
     native: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
     piped: tuple[str, ...] = ()
@@ -207,6 +211,17 @@ def start_with_context(
     words, added, rest = client.give_context(context, file, env, more) if context else ((), {}, more)
     longest = max((len(os.fsencode(word)) for word in (*words, *added.values())), default=0)
     return Launch((client.program, *words, *rest), added, longest)
+
+
+def choice_options(client: ClientProfile, model: str, tools: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    """Return the options for a model and for tools; a user's own option in `more` takes precedence."""
+    wanted = {client.model_option: model, client.tools_option: ",".join(tools)}
+    return tuple(
+        word
+        for option, value in wanted.items()
+        if option and value and not take_option(more, (option,))[0]
+        for word in (option, value)
+    )
 
 
 def command_line(

@@ -51,10 +51,12 @@ class Requests(ScriptedModel):
     def __init__(self, client: str = "") -> None:
         super().__init__(Scenario("On", {}, (Prompt(SAID, (Step("With pleasure."),)),), {}, client=client))
         self.texts: list[str] = []
+        self.tools: set[str] = set()
 
     def answer(self, wire: Wire, request: Mapping[str, Any]) -> Answer | int:
         if request.get("tools"):  # not the one that asks for a title
             self.texts.append("\n".join(_strings(request)))
+            self.tools |= {str(one.get("name") or one.get("function", {}).get("name")) for one in request["tools"]}
         return super().answer(wire, request)
 
     @property
@@ -85,11 +87,12 @@ def stage(tmp_path: Path) -> Stage:
     return stage
 
 
-def through_cru(stage: Stage, client: str, program: Path, *more: str) -> Path:
+def through_cru(stage: Stage, client: str, program: Path, *more: str, persona: str = "") -> Path:
     """A program that starts the client with `cru launch`, as a user does, and passes on its arguments."""
     stage.more["PATH"] = f"{program.parent}:{stage.env()['PATH']}"
     path = stage.root / "through-cru"
-    path.write_text(f'#!/bin/sh\nexec cru launch --with {PROGRAMS[client]} -- {shlex.join(more)} "$@"\n')
+    chosen = f"--as {persona}" if persona else f"--with {PROGRAMS[client]}"
+    path.write_text(f'#!/bin/sh\nexec cru launch {chosen} -- {shlex.join(more)} "$@"\n')
     path.chmod(0o755)
     return path
 
@@ -125,6 +128,40 @@ def test_the_first_request_holds_the_briefing_once(client: str, stage: Stage, pr
     assert model.unforeseen == []
     assert stage.log() == ""
     assert not [*(stage.home / "tmp").glob("crucible-briefing-*")]
+
+
+NOTE = """---
+type: persona
+client: {client}
+{model}tools: [{tool}]
+skills: [review]
+---
+You review, and never edit.
+"""
+
+
+@pytest.mark.parametrize(
+    ("client", "tool"), [("claude-code", "Read"), ("copilot", "view"), ("qwen-code", "read_file"), ("pi", "read")]
+)
+def test_a_persona_has_only_its_tools_and_the_session_names_it(
+    client: str, tool: str, stage: Stage, programs: Programs
+) -> None:
+    program = through_cru(stage, client, programs(client), persona="reviewer")
+    model_line = "model: persona-model\n" if client == "claude-code" else ""
+    (stage.vault / "agents").mkdir()
+    note = NOTE.format(client=PROGRAMS[client], model=model_line, tool=tool)
+    (stage.vault / "agents" / "reviewer.md").write_text(note)
+    stage.cru("trust", "--yes")
+    with Requests(client) as model:
+        PLAY[client](program, stage, model)
+    assert model.first.count("You review, and never edit.") == model.first.count(OURS) == 1
+    assert "Use these skills where they apply: review." in model.first
+    assert tool in model.tools
+    assert not model.tools & {"Edit", "Write", "edit", "create", "write", "write_file", "Bash", "bash"}
+    assert "persona-model" in model.first or not model_line
+    assert [main.properties.get("persona") for main in stage.mains() if main.sources] == [
+        "[[agents/reviewer|reviewer]]"
+    ]
 
 
 def test_cline_gets_the_briefing_as_the_first_prompt_in_its_terminal(stage: Stage, programs: Programs) -> None:

@@ -561,3 +561,49 @@ def test_on_a_terminal_the_user_is_asked_before_commands_may_run(
     assert ended == code, shown
     assert "touch ran" in shown
     assert (play.folder / "ran").exists() is ran
+
+
+# --- personas --------------------------------------------------------------------------------------------------------
+
+
+def as_persona(play: Play, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workflow's first step belongs to a persona, whose client is our agent."""
+    (play.vault.root / "agents").mkdir()
+    note = "---\nclient: claude\nmodel: opus\ntools: [Bash]\n---\nYou build with care.\n"
+    (play.vault.root / "agents" / "Builder.md").write_text(note)
+    client = play.folder.parent / "bin" / "claude"
+    client.parent.mkdir()
+    client.write_text(f'#!/bin/sh\nexec {play.command} "$@"\n')
+    client.chmod(0o755)
+    monkeypatch.setenv("PATH", str(client.parent), prepend=":")
+
+
+def test_a_persona_carries_out_the_steps_of_its_name_and_the_session_names_it(
+    play: Play, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_persona(play, cru, monkeypatch)
+    cru("trust", "--yes")
+    assert "by claude-code as Builder" in play("--dry-run").stdout
+    play()
+    build, *others = play.asked()
+    assert build["said"].partition("\n")[2].startswith("# Persona: Builder\n\nYou build with care.\n\n# Build\n")
+    assert build["args"] == ["-p", "--output-format", "json", "--model", "opus", "--tools", "Bash"]
+    assert not any("# Persona" in one["said"] or one["args"] for one in others)
+    assert play.session().properties["persona"] == "[[agents/Builder|Builder]]"
+
+
+def test_a_persona_that_nobody_accepted_carries_out_nothing(
+    play: Play, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_persona(play, cru, monkeypatch)
+    done = play()
+    assert 'ignored until you accept it with "cru trust": agents/Builder.md' in done.stderr
+    assert not any("# Persona" in one["said"] or one["args"] for one in play.asked())
+    assert "persona" not in play.session().properties
+
+
+def test_with_names_another_program_for_a_personas_steps(play: Play, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_persona(play, cru, monkeypatch)
+    cru("trust", "--yes")
+    play("--with", play.command, "--with", f"builder={play.command}")
+    assert not any("# Persona" in one["said"] or one["args"] for one in play.asked())

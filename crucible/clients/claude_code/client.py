@@ -99,6 +99,7 @@ CLIENT = ClientProfile(
         entry=lambda program: {"type": "stdio", "command": program[0], "args": [*program[1:]]},
     ),
     retention_days=_retention_days,
+    tools_option="--tools",
     native=("--resume", SESSION),
     asked=(PROMPT,),
     piped=("-p",),

@@ -35,6 +35,7 @@ CLIENT = ClientProfile(
         shown_by="copilot mcp list",
         entry=lambda program: {"type": "local", "command": program[0], "args": [*program[1:]], "tools": ["*"]},
     ),
+    tools_option="--available-tools",
     native=("--session-id", SESSION),
     asked=("-i", PROMPT),
     piped=("--silent",),

@@ -16,6 +16,7 @@ CLIENT = ClientProfile(
     give_context=ContextOption("--append-system-prompt"),
     file_tools=frozenset({"read", "write", "edit"}),
     asking_tools=frozenset(),
+    tools_option="--tools",
     native=("--session", SESSION),
     asked=(PROMPT,),
     piped=("-p",),

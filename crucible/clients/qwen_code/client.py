@@ -22,6 +22,7 @@ CLIENT = ClientProfile(
         instructions=Folder(".qwen", "QWEN_HOME", "QWEN.md"),
         shown_by="qwen mcp list",
     ),
+    tools_option="--core-tools",
     native=("--resume", SESSION),
     asked=("-i", PROMPT),
     piped_native=("--resume", SESSION),

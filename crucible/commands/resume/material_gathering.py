@@ -101,12 +101,13 @@ def find_native(session: Session, client: str, place: Workplace) -> Native | Non
         found = (each for each in dialect.find(folder) if source_name(each.client, each.native_id) == source)
         # The id becomes a command-line argument and must not look like an option.
         transcript = next((each for each in found if not each.native_id.startswith("-")), None)
-        return None if transcript is None else Native(transcript, _start_folder(dialect, transcript))
+        return None if transcript is None else Native(transcript, start_folder(dialect, transcript))
     except (TranscriptError, OSError):
         return None
 
 
-def _start_folder(dialect: Dialect, transcript: Transcript) -> Path | None:
+def start_folder(dialect: Dialect, transcript: Transcript) -> Path | None:
+    """Return the folder in which a session began; None if it is unknown or gone."""
     for event in islice(dialect.read(transcript), _FIRST_EVENTS):
         if isinstance(event, ContextSeen) and event.cwd:
             folder = Path(event.cwd)

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from crucible.clients.client import command_line
+from crucible.clients.client import Answer, choice_options, command_line
 from crucible.clients.launch.ask import Asker
 from crucible.clients.registry import STEP_CLIENTS, client_of
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.documents.markdown.containment import slug
+from crucible.documents.personas import Persona
 from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, RunStatus, Step
 
@@ -199,11 +200,32 @@ _ASSIGNMENT = late_pattern(r"(@?)([\w.:/+-]+(?:@[\w.:/+-]+)?)=(.*)", 16)  # re.D
 
 
 class Executor(NamedTuple):
-    """A program that reads a step's prompt from standard input; `agent` is its name in notes."""
+    """A program that reads a step's prompt from standard input; `agent` is its name in notes.
+
+    `persona` is told before each prompt, and `name` is its name.
+    """
 
     agent: AgentRef
     words: tuple[str, ...]
     hint: str
+    persona: str = ""
+    name: str = ""
+
+    @property
+    def who(self) -> str:
+        """The agent, and its persona."""
+        return f"{self.agent} as {self.name}" if self.name else str(self.agent)
+
+
+class PersonaAsker(NamedTuple):
+    """Asks an agent as a persona, whose text comes before the prompt."""
+
+    asker: Asker
+    persona: str
+
+    def ask(self, prompt: str) -> Answer:
+        """Return the answer to a prompt."""
+        return self.asker.ask(f"{self.persona}\n\n{prompt}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,16 +256,24 @@ class Executors:
 
     def used(self, jobs: Sequence[Job]) -> list[Executor]:
         """Return the programs of these jobs, without duplicates."""
-        found = {executor.words: executor for job in jobs if (executor := self.executor(job))}
+        found = {(executor.words, executor.name): executor for job in jobs if (executor := self.executor(job))}
         return [*found.values()]
 
 
-def choose_executors(named: Sequence[str], command: str, roles: Collection[str], more: Sequence[str]) -> Executors:
+def choose_executors(
+    named: Sequence[str],
+    command: str,
+    roles: Collection[str],
+    more: Sequence[str],
+    personas: Iterable[Persona] = (),
+) -> Executors:
     """Parse `--with CLIENT` and `--with AGENT=CLIENT`; `command` is the default from the settings.
 
-    `roles` are the agents of the steps, with and without a version; `more` are arguments for every program.
+    `roles` are the agents of the steps, with and without a version; `more` are arguments for every program.  A persona
+    carries out the steps of the agent with its name, unless `--with` names another program for them.
     """
     default: Executor | None = None
+    chosen = command.strip()
     by_agent: dict[str, Executor] = {}
     known = {role.casefold() for role in roles}
     for text in named:
@@ -257,10 +287,26 @@ def choose_executors(named: Sequence[str], command: str, roles: Collection[str],
         elif default:
             raise UsageError("--with was given twice for all steps", "--with AGENT=CLIENT applies to one agent's steps")
         else:
-            default = _executor(text, more)
-    if default is None and command.strip():
-        default = _executor(command, more)
+            default, chosen = _executor(text, more), text
+    if default is None and chosen:
+        default = _executor(chosen, more)
+    for persona in personas:
+        if (persona.client or default) and persona.name.casefold() not in by_agent:
+            by_agent[persona.name.casefold()] = _persona_executor(persona, chosen, more)
     return Executors(default, by_agent)
+
+
+def _persona_executor(persona: Persona, default: str, more: Sequence[str]) -> Executor:
+    client = client_of(persona.client or default.strip(), STEP_CLIENTS)
+    if client is None and persona.client:
+        raise UsageError(
+            f"persona {persona.name}: {persona.client} cannot carry out steps",
+            f"clients that can are {_NAMES}; --with {persona.name}=CLIENT names another",
+        )
+    options = choice_options(client, persona.model, persona.tools, more) if client else ()
+    executor = _executor(persona.client or default, (*options, *more))
+    told = persona.text(with_tools=not (client and client.tools_option))
+    return executor._replace(persona=told, name=persona.name)
 
 
 def _executor(named: str, more: Sequence[str]) -> Executor:

@@ -144,20 +144,21 @@ def read_templates(root: str, accepts: Accepts) -> Iterator[tuple[Ask, TemplateF
             os.lstat(path)
         except OSError:  # missing or inaccessible
             continue
-        ask, data = _template(root, path, accepts)
+        ask, data = read_request(root, f".crucible/templates/{name}", _EFFECT, accepts)
         yield ask, TemplateFile(name, path, data)
 
 
-def _template(root: str, path: str, accepts: Accepts) -> tuple[Ask, bytes]:
-    shown = f".crucible/templates/{os.path.basename(path)}"
+def read_request(root: str, shown: str, effect: str, accepts: Accepts) -> tuple[Ask, bytes]:
+    """Read a file of the vault that needs acceptance, by its path in the vault."""
+    path = os.path.join(root, shown)
     # A link out of the vault could put a private file into a prompt.
     if not is_inside(path, root):
-        return Ask(shown, _EFFECT, (), "", fault="it is outside the vault"), b""
+        return Ask(shown, effect, (), "", fault="it is outside the vault"), b""
     try:
         data = _bytes_of(path, _LARGEST)
     except OSError as error:
-        return Ask(shown, _EFFECT, (), "", fault=error.strerror or str(error)), b""
-    ask = Ask(shown, _EFFECT, (f"{len(data):,} bytes",), _digest(shown, data))
+        return Ask(shown, effect, (), "", fault=error.strerror or str(error)), b""
+    ask = Ask(shown, effect, (f"{len(data):,} bytes",), _digest(shown, data))
     return ask._replace(accepted=accepts(ask)), data
 
 

@@ -19,7 +19,7 @@ class CheckState(StrEnum):
 class CheckResult:
     """The result of one check.
 
-    `topic` is one of settings, trust, vault, git-hooks, rename, hooks, mcp, agents, transcripts, secrets, formats,
+    `topic` is one of settings, trust, personas, vault, git-hooks, rename, hooks, mcp, agents, transcripts, secrets, formats,
     spool, sessions, format, index.  `fix` is the command or advice that fixes the problem, or "".  `items` are the paths, ids
     or `path:line: reason` lines that the result is about.
     """

@@ -19,6 +19,7 @@ from crucible.vault.events.event_files import archive_path
 from crucible.vault.events.event_retention import archived_ids, flight_ids
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.discovery import DELETING, is_unfinished
+from crucible.vault.notes.persona_notes import PersonaNote
 from crucible.vault.notes.rename_journal import journal_path, load_journal
 from crucible.vault.notes.vault import Vault
 
@@ -76,6 +77,12 @@ def check_trust(asks: Sequence[Ask]) -> Iterator[CheckResult]:
         yield good("trust", what)
     else:
         yield good("trust", "this vault has no requests to accept")
+
+
+def check_personas(notes: Iterable[PersonaNote]) -> Iterator[CheckResult]:
+    """Report personas that cannot be used."""
+    if faults := tuple(fault for note in notes for fault in note.faults):
+        yield bad("personas", "these personas cannot be used", "fix the notes", faults)
 
 
 def check_writable(root: Path, folders: Iterable[Path]) -> Iterator[CheckResult]:

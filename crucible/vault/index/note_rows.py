@@ -188,8 +188,15 @@ def _session_row(session: Session, name: str, path: str, started: str | None, de
         _lowered(map(str, agents)),
         _lowered([session.channel, *(phase.channel for phase in phases)]),
         _lowered([session.model, *(sub.model for sub in session.subagents)]),
+        _persona(session),
         None,
     )
+
+
+def _persona(session: Session) -> str | None:
+    value = session.properties.get("persona")
+    names = value if isinstance(value, list) else [value]
+    return _lowered(_id_in(name) for name in names if isinstance(name, str))
 
 
 def _counts(entries: Iterable[Entry], decisions: int) -> tuple[int, int, int, int, int]:

@@ -83,6 +83,7 @@ class SessionQuery(NamedTuple):
     status: str | None = None
     agent: str | None = None
     channel: str | None = None
+    persona: str | None = None
     model: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -234,6 +235,9 @@ def matcher(query: SessionQuery) -> Check:
     if query.channel is not None:
         channel = _bare(query.channel, "#")
         checks.append(lambda row: channel in split_list(str(row["channels"] or "")))
+    if query.persona is not None:
+        persona = query.persona.lower()
+        checks.append(lambda row: persona in split_list(str(row["persona"] or "")))
     if query.model is not None:
         model = f"-{query.model.lower()}-"
         checks.append(lambda row: any(model in f"-{m}-" for m in split_list(str(row["models"] or ""))))

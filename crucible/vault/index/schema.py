@@ -15,7 +15,7 @@ from crucible.core.errors import IndexBroken
 from crucible.core.patterns import late_pattern
 from crucible.core.prices.kinds import KINDS
 
-SCHEMA = 8
+SCHEMA = 9
 """Increase when a table's columns or their meaning change.  An index with another number is rebuilt."""
 
 UNDATED = "undated"
@@ -55,6 +55,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "agents",
         "channels",
         "models",
+        "persona",
         "unreadable",
     ),
     "phases": (
@@ -103,7 +104,7 @@ _FILES = ("path", "size", "mtime_ns", "ctime_ns", "ino", "sha", "shard")
 
 _COLUMNS = {**TABLES, "files": _FILES}
 
-LISTS = frozenset({"participants", "agents", "channels", "models", "tags", "depends_on", "unpriced_models"})
+LISTS = frozenset({"participants", "agents", "channels", "models", "persona", "tags", "depends_on", "unpriced_models"})
 TIMES = frozenset({"started", "ended", "completed"})
 NUMBERS = frozenset(
     {

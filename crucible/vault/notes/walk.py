@@ -19,6 +19,8 @@ CASES = "cases"
 """Folder of proposed learning cases."""
 KNOWLEDGE = "knowledge"
 """Folder of knowledge items."""
+PERSONAS = "agents"
+"""Folder of personas."""
 WORKFLOWS = "workflows"
 """Folder in which notes without a type are workflows."""
 
