@@ -72,7 +72,7 @@ def _hit(root: Path, hit: Hit, *, explain: bool) -> dict[str, Any]:
         **_event(hit.event),
         "score": round(hit.score, 4),
         **_parts(hit.parts, explain=explain),
-        "snippet": {"text": hit.snippet.text, "marks": [list(mark) for mark in hit.snippet.marks]},
+        "snippet": _snippet(hit.snippet),
         "text": hit.event.text,
         "before": [_neighbour(one) for one in hit.before],
         "after": [_neighbour(one) for one in hit.after],
@@ -91,9 +91,23 @@ def _session(root: Path, hit: SessionHit, *, explain: bool) -> dict[str, Any]:
         "project": hit.project or None,
         "score": round(hit.score, 4),
         **_parts(hit.parts, explain=explain),
+        "passage": _passage(hit.passage) if hit.passage else None,
         "path": hit.path or None,
         "link": _uri(root, hit.path) or None,
     }
+
+
+def _passage(hit: Hit) -> dict[str, Any]:
+    return {
+        "id": hit.event.id,
+        "type": hit.event.kind.value,
+        "line": hit.event.line or None,
+        "snippet": _snippet(hit.snippet),
+    }
+
+
+def _snippet(snippet: Snippet) -> dict[str, Any]:
+    return {"text": snippet.text, "marks": [list(mark) for mark in snippet.marks]}
 
 
 def _parts(parts: Mapping[str, float], *, explain: bool) -> dict[str, Any]:
@@ -182,7 +196,8 @@ def _write_text_answer(root: Path, answer: Answer, door: Door, *, explain: bool,
         lines += ["", *_hit_lines(root, number, hit, now, color=color, room=room, explain=explain, whole=whole)]
     if answer.sessions:
         lines += ["", click.style("Sessions", bold=True) if color else "Sessions"]
-        lines += [_session_line(hit, now, room=room, explain=explain) for hit in answer.sessions]
+        for session in answer.sessions:
+            lines += _session_lines(session, now, color=color, room=room, explain=explain)
     if lines:
         click.echo("\n".join(lines[1:] if not lines[0] else lines))
 
@@ -254,11 +269,14 @@ def _parts_text(parts: Mapping[str, float]) -> str:
     return "  ".join(f"{name} {value:.2f}" for name, value in parts.items())
 
 
-def _session_line(hit: SessionHit, now: datetime, *, room: int, explain: bool) -> str:
+def _session_lines(hit: SessionHit, now: datetime, *, color: bool, room: int, explain: bool) -> Iterator[str]:
     day = local_day(hit.started, now).isoformat() if hit.started else "undated"
     told = clean_line(f"{day}  {hit.session}  {cut(normal_line(hit.title[:500]), 60)}")
     told += _score_text(hit.score) + (f"  ({_parts_text(hit.parts)})" if explain else "")
-    return "\n".join(_wrapped(_words(told, room), room, _INDENT * 2, first=_INDENT))
+    yield from _wrapped(_words(told, room), room, _INDENT * 2, first=_INDENT)
+    if hit.passage:
+        speaker = _words(f"{hit.passage.event.speaker}:", room)
+        yield from _wrapped((*speaker, *_marked_words(hit.passage.snippet, color=color)), room, _INDENT * 2)
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------

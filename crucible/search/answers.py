@@ -1,4 +1,4 @@
-"""Finish an answer: fold hits on one topic, and decide whether any hit is certain.
+"""Finish an answer: fold hits on one topic, add passages to sessions, and decide whether any hit is certain.
 
 The words of a hit are compared with those of the question, not its score: scores depend on the size of the vault.
 """
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from crucible.core.text import overlap
 from crucible.search.question_words import indexable
-from crucible.search.recall import EventKind, Hit
+from crucible.search.recall import EventKind, Hit, SessionHit
 
 UNCERTAIN = "nothing certain: no event has most of the query's rare words"
 _ALIKE = 0.6
@@ -58,6 +58,14 @@ def age_of_folded(hit: Hit) -> str:
     """Return "older", or "other" if some events folded into a hit are newer than it."""
     at = hit.event.at or _UNDATED
     return "older" if all((one.at or _UNDATED) <= at for one in hit.also) else "other"
+
+
+def with_passages(
+    sessions: Iterable[SessionHit], hits: Iterable[Hit], passages: Mapping[str, Hit]
+) -> tuple[SessionHit, ...]:
+    """Add the passages, by session, to the sessions without a hit."""
+    shown = {event.session for hit in hits for event in (hit.event, *hit.also)}
+    return tuple(one._replace(passage=None if one.session in shown else passages.get(one.session)) for one in sessions)
 
 
 def is_uncertain(hits: Sequence[Hit], weights: Mapping[str, float], asked: float) -> bool:

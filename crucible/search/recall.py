@@ -154,7 +154,10 @@ class Hit(NamedTuple):
 
 
 class SessionHit(NamedTuple):
-    """A matching session, with the named components of its `score`; `path` as in `Hit`."""
+    """A matching session, with the named components of its `score`; `path` as in `Hit`.
+
+    `passage` is its best event, without neighbors, if none of the answer's hits is from this session.
+    """
 
     session: str
     title: str
@@ -163,6 +166,7 @@ class SessionHit(NamedTuple):
     started: datetime | None = None
     project: str = ""
     path: str = ""
+    passage: Hit | None = None
 
 
 class Answer(NamedTuple):

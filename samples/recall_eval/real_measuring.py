@@ -23,12 +23,16 @@ class Shown(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a search showed: native ids of sessions and hits, best first; `score` is the best hit's."""
+    """What a search showed: native ids of sessions and hits, best first; `score` is the best hit's.
+
+    `passages` are what is shown of sessions that have no hit.
+    """
 
     sessions: tuple[str, ...] = ()
     hits: tuple[Shown, ...] = ()
     score: float = 0.0
     unsure: bool = False
+    passages: tuple[Shown, ...] = ()
 
 
 class RealOutcome(NamedTuple):
@@ -41,6 +45,7 @@ class RealOutcome(NamedTuple):
     mrr: float = 0.0
     first: float = 0.0
     shown: float = 0.0
+    whole: float = 0.0
 
 
 FIGURES = {
@@ -49,23 +54,26 @@ FIGURES = {
     "mrr": "MRR",
     "first": "first hit answers",
     "shown": "a hit answers",
+    "whole": "a hit or a session's passage answers",
 }
 
 
 def judge(question: RealQuestion, found: Found, texts: AnswerTexts) -> RealOutcome:
     """Return the figures of one question, from its first five sessions and hits."""
     rank = next((n for n, one in enumerate(found.sessions[:DEPTH], 1) if one in question.sessions), 0)
-    answering = [
-        any(texts.are_in(one, hit.text, question) for one in (hit.session, *hit.also)) for hit in found.hits[:DEPTH]
-    ]
+    hits, passages = (
+        [any(texts.are_in(one, hit.text, question) for one in (hit.session, *hit.also)) for hit in some[:DEPTH]]
+        for some in (found.hits, found.passages)
+    )
     return RealOutcome(
         question,
         found,
         float(rank == 1),
         float(rank > 0),
         1 / rank if rank else 0.0,
-        float(any(answering[:1])),
-        float(any(answering)),
+        float(any(hits[:1])),
+        float(any(hits)),
+        float(any((*hits, *passages))),
     )
 
 

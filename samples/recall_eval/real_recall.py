@@ -52,6 +52,11 @@ class CruRecall:
             ),
             max((one["score"] for one in hits), default=0.0),
             unsure=UNSURE in printed.output.casefold(),
+            passages=tuple(
+                Shown(self._sessions([one])[0], one["passage"]["snippet"]["text"])
+                for one in answer["sessions"]
+                if one["passage"]
+            ),
         )
 
     def _sessions(self, found: Iterable[Mapping[str, str]]) -> tuple[str, ...]:

@@ -58,6 +58,17 @@ def test_a_reader_sees_the_neighbours_and_in_colour_the_words_marked(told: Vault
     assert "text " in cru("recall", "bucket", "--explain").stdout
 
 
+def test_a_session_without_a_hit_shows_its_best_passage(vault: Vault, cru: Cru) -> None:
+    write(vault, "s", note("s") + "\n## Work @codex\n\nA lamp.\n\nThe lamp, a lamp.\n")
+    write(vault, "t", note("t") + "\n## Work @codex\n\nWhen the tide came in, the lamp of the pier went dark.\n")
+    passages = {one["session"]: one["passage"] for one in found(cru, "lamp", "-n", "2")["sessions"]}
+    assert passages["s"] is None
+    assert passages["t"]["type"] == "agent"
+    assert passages["t"]["id"].startswith("t#")
+    last = cru("recall", "lamp", "-n", "2").stdout.splitlines()[-1]
+    assert last == "      agent codex: When the tide came in, the lamp of the pier went dark."
+
+
 def test_an_events_id_shows_all_of_it_and_what_stands_around_it(vault: Vault, cru: Cru) -> None:
     write(vault, "s", note("s") + "\n## Work @a\n\nBefore.\n\n```sh\nmake\n\n\tmake test\n```\n\nAfter.\n")
     (hit,) = found(cru, "make", "-n", "1")["hits"]

@@ -20,8 +20,8 @@ from weakref import finalize
 from crucible.core.errors import CrucibleError, IndexBroken, reason_of
 from crucible.core.named_tuples import NamedTuple
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.answers import is_uncertain
-from crucible.search.embedded.hits import EventCache, EventReader, hits_of, session_hits
+from crucible.search.answers import is_uncertain, with_passages
+from crucible.search.embedded.hits import EventCache, EventReader, hits_of, passages_of, session_hits
 from crucible.search.embedded.index_format import ITEM, RecallManifest
 from crucible.search.embedded.index_update import IndexSource, IndexState, NoteChanges, refresh
 from crucible.search.embedded.ranking import SESSIONS, RankInput, find_events, rank
@@ -256,10 +256,11 @@ class EmbeddedRecall:
             return self._source.items.weigh(rows[path].session, now) if is_item(path) else None
 
         own = [one for one in best(searchers, "sessions", found.terms, SESSIONS) if not is_item(one.path)]
-        events, sessions = rank(found, own, is_item, weigh, now)
+        events, sessions, passages = rank(found, own, is_item, weigh, now)
         reader = self._reader(searchers, dict.fromkeys(one.found.path for one in (*events, *sessions)))
         hits = hits_of(reader, events, found.terms)
         listed = session_hits(self._source.root, reader.cards, sessions)
+        listed = with_passages(listed, hits, passages_of(reader, passages.values(), found.terms))
         return Answer(hits, listed, tuple(notes), is_uncertain(hits, found.terms.weights(), found.terms.asked()))
 
 

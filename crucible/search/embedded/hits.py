@@ -25,6 +25,7 @@ from crucible.search.recall import (
     Hit,
     ItemCatalog,
     SessionHit,
+    Snippet,
     hash_of,
 )
 from crucible.search.snippets import snippet_of
@@ -270,7 +271,7 @@ def hits_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerms) -
     # Read all events in one call, so that each note is read once.
     events = reader.events([place for _, place in places])
     found = {
-        event.id: (place, _hit(event, one, place[0], terms))
+        event.id: (place, Hit(event, one.score, one.parts, _NO_SNIPPET, path=place[0]))
         for (one, place), event in zip(places, events, strict=True)
         if event.text or event.title
     }
@@ -282,14 +283,28 @@ def hits_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerms) -
     ]
     reader.events([one for two in around for some in two for one in some])
     return tuple(
-        hit._replace(before=reader.existing(before), after=reader.existing(after))
+        _with_snippet(hit, terms)._replace(before=reader.existing(before), after=reader.existing(after))
         for hit, (before, after) in zip(shown, around, strict=True)
     )
 
 
-def _hit(event: Event, one: Ranked, path: str, terms: SearchTerms) -> Hit:
-    snippet = snippet_of(event.text or event.title, terms.marks(), analyze)
-    return Hit(event, one.score, one.parts, snippet, path=path)
+_NO_SNIPPET = Snippet("")
+"""For hits that may be folded: cutting a snippet takes longer than anything else here."""
+
+
+def passages_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerms) -> dict[str, Hit]:
+    """Build a hit, without neighbors, of one event of each of several sessions, by session."""
+    places = [(one, place) for one in ranked if (place := _place_of(reader.cards, one))]
+    events = reader.events([place for _, place in places])
+    return {
+        event.session: _with_snippet(Hit(event, one.score, one.parts, _NO_SNIPPET, path=path), terms)
+        for (one, (path, _)), event in zip(places, events, strict=True)
+        if event.text
+    }
+
+
+def _with_snippet(hit: Hit, terms: SearchTerms) -> Hit:
+    return hit._replace(snippet=snippet_of(hit.event.text or hit.event.title, terms.marks(), analyze))
 
 
 def _place_of(cards: Mapping[str, Card], one: Ranked) -> _Place | None:

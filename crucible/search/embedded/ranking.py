@@ -74,6 +74,14 @@ class Ranked(NamedTuple):
     parts: Mapping[str, float]
 
 
+class Ranking(NamedTuple):
+    """The events and sessions of an answer, best first, and the best event of each of the other sessions, by path."""
+
+    events: list[Ranked]
+    sessions: list[Ranked]
+    passages: Mapping[str, Ranked]
+
+
 def recency(first: int, now: float) -> float:
     """Return a factor between 0.9 and 1 for a time in seconds since 1970.  No date counts as old, the future as new."""
     if not first:
@@ -204,7 +212,7 @@ class RankInput(NamedTuple):
 
 def rank(
     found: RankInput, own: Sequence[Match], is_item: Callable[[str], bool], weigh: Weigh, now: datetime
-) -> tuple[list[Ranked], list[Ranked]]:
+) -> Ranking:
     """Rank the events and the sessions of an answer.  `own` are the sessions that match by their own words.
 
     There are up to `SPARE` more events than the answer shows.
@@ -215,7 +223,11 @@ def rank(
     events = rank_events(_with_replies(found), sessions, now, weigh, found.hints)
     # The text of a call is slow to read.
     spare = [one for one in events[limit : limit + SPARE] if one.found.kind is not EventKind.TOOL]
-    return [*events[:limit], *spare], listed_sessions(sessions, of_sessions, found.terms)[:limit]
+    listed = listed_sessions(sessions, of_sessions, found.terms)[:limit]
+    bare = {one.found.path for one in listed} - {one.found.path for one in events[:limit]}
+    said = (one for one in reversed(events[limit:]) if one.found.kind is not EventKind.TOOL)
+    passages = {one.found.path: one for one in said if one.found.path in bare}
+    return Ranking([*events[:limit], *spare], listed, passages)
 
 
 def _with_replies(found: RankInput) -> list[Match]:

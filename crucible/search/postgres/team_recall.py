@@ -5,13 +5,13 @@ Text from a server is as untrusted as a note: anyone who may write to a project 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from crucible.core.settings.settings import KnowledgeSettings
 from crucible.documents.knowledge.item_rules import Audience, sees, weigh
-from crucible.search.answers import fold_hits, is_uncertain
+from crucible.search.answers import fold_hits, is_uncertain, with_passages
 from crucible.search.embedded.ranking import (
     SESSIONS,
     Ranked,
@@ -189,9 +189,11 @@ class TeamRecall:
             return (weight.total, weight.parts) if sees(viewer, place) else (0.0, {})
 
         own = [one for one in own if one.path in sessions]
-        events, ranked_sessions = rank(known, own, lambda path: sessions[path].item is not None, weigh_item, now)
-        listed = tuple(_session_hit(sessions[one.found.path], one) for one in ranked_sessions)
-        hits = fold_hits(_hits(server, events, found.terms), question.shown, analyze)
+        ranked = rank(known, own, lambda path: sessions[path].item is not None, weigh_item, now)
+        hits = fold_hits(_hits(server, ranked.events, found.terms, question.context), question.shown, analyze)
+        passages = {one.event.session: one for one in _hits(server, ranked.passages.values(), found.terms, 0)}
+        found_sessions = (_session_hit(sessions[one.found.path], one) for one in ranked.sessions)
+        listed = with_passages(found_sessions, hits, passages)
         return Answer(hits, listed, tuple(notes), is_uncertain(hits, found.terms.weights(), found.terms.asked()))
 
 
@@ -199,8 +201,8 @@ def _session_hit(row: _Session, one: Ranked) -> SessionHit:
     return SessionHit(row.session, row.title, one.score, one.parts, row.started, row.project)
 
 
-def _hits(server: Server, ranked: Sequence[Ranked], terms: SearchTerms) -> tuple[Hit, ...]:
-    context = min(max(terms.question.context, 0), MOST_CONTEXT)
+def _hits(server: Server, ranked: Collection[Ranked], terms: SearchTerms, context: int) -> tuple[Hit, ...]:
+    context = min(max(context, 0), MOST_CONTEXT)
     places = [(int(one.found.path), one.found.number) for one in ranked]
     events = _events(server, [(no, max(at - context, 0), at + context) for no, at in places])
     hits = []

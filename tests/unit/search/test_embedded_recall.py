@@ -67,6 +67,22 @@ def test_a_question_finds_its_event_and_its_session(root: Path) -> None:
     assert "token bucket" in note[hit.event.line - 1]
 
 
+def test_a_session_without_a_hit_shows_its_best_passage_but_no_call(root: Path) -> None:
+    other = session_of("2026-11-07-jitter", "Jitter", "Only jitter", "More jitter?", "No jitter", days=5)
+    write(root, other)
+    call = ToolCalls((ToolCall("Bash jitter", f"jitter {'and much more output ' * 99}"),))
+    phase = RETRY.phases[0]
+    write(root, replace(RETRY, phases=(replace(phase, entries=(*phase.entries, call)),)))
+    answer = ask(root, "jitter", limit=2)
+    assert {hit.event.session for hit in answer.hits} == {other.id}
+    passages = {one.session: one.passage for one in answer.sessions}
+    assert passages[other.id] is None
+    shown = passages[RETRY.id]
+    assert shown
+    assert shown.event.text.startswith("A token bucket")
+    assert [shown.snippet.text[slice(*mark)] for mark in shown.snippet.marks] == ["jitter"]
+
+
 @for_each(
     ("question", "sessions"),
     [

@@ -67,6 +67,11 @@ def test_cru_recall_finds_and_shows_the_row_that_answers(vault_root: Path, texts
         assert outcome.found.score > 0
 
 
+def test_a_sessions_passage_answers_but_is_no_hit(texts: AnswerTexts) -> None:
+    outcome = judge(WHY, Found((PIER, LAMP), (Shown(PIER, PLANK),), passages=(Shown(LAMP, BULB),)), texts)
+    assert (outcome.shown, outcome.whole) == (0, 1)
+
+
 def test_a_question_about_nothing_has_no_rank(vault_root: Path, texts: AnswerTexts) -> None:
     outcome = judge(NOBODY, CruRecall(vault_root).ask(NOBODY.text), texts)
     assert (outcome.r1, outcome.r5, outcome.mrr, outcome.first, outcome.shown) == (0, 0, 0, 0, 0)
@@ -142,7 +147,7 @@ def test_tables_show_figures_by_kind_with_intervals(texts: AnswerTexts) -> None:
     ]
     lines = list(table("kind", groups_by(outcomes, lambda one: one.kind)))
     assert lines[2].startswith("| what | 1 | 0.0 [0, 0] |")
-    assert lines[3] == "| why | 1" + " | 100.0 [100, 100]" * 5 + " |"
+    assert lines[3] == "| why | 1" + " | 100.0 [100, 100]" * 6 + " |"
     assert lines[4].startswith("| all | 2 | 50.0 [0, 100] |")
     told = list(certainty([*outcomes, *(judge(one, Found(score=2.0), texts) for one in _both_halves())]))
     assert told[0].startswith('no answer: "nothing certain" for 1 of 1; best scores (least, quartiles, most) 1.00')

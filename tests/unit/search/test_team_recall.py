@@ -186,6 +186,13 @@ def test_hits_equal_those_of_the_embedded_engine(both: tuple[EmbeddedRecall, Rec
     assert there.parts.keys() == here.parts.keys()
 
 
+def test_passages_of_sessions_equal_those_of_the_embedded_engine(both: tuple[EmbeddedRecall, Recall]) -> None:
+    here, there = (one.ask(Question("retry queue", limit=3), NOW).sessions for one in both)
+    texts = [[one.passage and one.passage.snippet.text for one in some] for some in (here, there)]
+    assert texts[0] == texts[1]
+    assert any(texts[0])
+
+
 def test_what_follows_a_question_is_found_as_in_the_embedded_engine(both: tuple[EmbeddedRecall, Recall]) -> None:
     here, there = (one.ask(Question("who paints lighthouse23"), NOW).hits for one in both)
     assert [hit.event.text for hit in there[:2]] == ["Who paints lighthouse23?", "Nobody does."]
