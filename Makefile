@@ -103,9 +103,10 @@ real: $(VENV)/.installed-dev ## What is found in real sessions, by pattern (REAL
 	$(BIN)/python -m benchmarks.real_sessions
 	REAL="$(REAL)" $(BIN)/python -m pytest -q -n 0 tests/test_consistent_findings.py
 
-recall-eval: $(VENV)/.installed-dev ## Measure how well recall answers the questions of samples/recall_eval (RECALL_EVAL=--misses shows where it fails; REAL=FOLDER asks about real sessions, too, and RECALL_EVAL=--rivals other searches)
+recall-eval: $(VENV)/.installed-dev ## Measure how well recall answers the questions of samples/recall_eval (RECALL_EVAL=--misses shows where it fails; REAL=FOLDER asks about real sessions, too, and RECALL_EVAL=--rivals other searches; LOCOMO=FILE asks about LoCoMo's chats)
 	$(BIN)/python -m samples.recall_eval.report $(filter-out --rivals,$(RECALL_EVAL))
-	$(if $(REAL),$(BIN)/python -m benchmarks.recall_real "$(REAL)" $(filter --misses --rivals,$(RECALL_EVAL)))
+	$(if $(REAL),$(BIN)/python -m benchmarks.recall_real "$(REAL)" $(RECALL_EVAL))
+	$(if $(LOCOMO),$(BIN)/python -m benchmarks.recall_locomo "$(LOCOMO)" $(filter-out --misses --rivals,$(RECALL_EVAL)))
 
 soak: $(VENV)/.installed-dev ## Read many random documents and sessions, codify some, then the property tests, SOAK_SECONDS each (10); kill commands at each of their steps
 	$(BIN)/python -m benchmarks.soak
