@@ -1,4 +1,4 @@
-"""All bars in one run: `make bench`, or `python -m benchmarks.run [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [history] [workflows] [learning] [scanning] [recall] [briefing] [web] [export]`.
+"""All bars in one run: `make bench`, or `python -m benchmarks.run [startup] [reading] [importing] [memory] [querying] [hooks] [recording] [redaction] [resume] [history] [workflows] [learning] [scanning] [recall] [briefing] [watching] [web] [export]`.
 
 Prints a table in Markdown and ends with 1 when a figure misses its bar or could not be measured.
 """
@@ -35,6 +35,7 @@ from benchmarks import (
     resume,
     secrets_speed,
     startup,
+    watching,
     web,
     workflows,
 )
@@ -61,6 +62,7 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "scanning": secrets_speed.measure,
     "recall": recall.measure,
     "briefing": briefing.measure,
+    "watching": watching.measure,
     "web": web.measure,
     "export": exporting.measure,
 }
