@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import click
 
-from crucible.cli.doctor_fixes import fix_faults
+from crucible.cli.doctor_fixes import TRANSCRIPTS, fix_faults, import_missing
 from crucible.cli.environment import settings_path as user_settings_file
 from crucible.cli.environment import user_settings, vault_root
 from crucible.cli.install_command import project_folder
@@ -42,6 +43,7 @@ from crucible.integrations.doctor.transcript_checks import (
     ClientSession,
     check_client_secrets,
     check_transcripts,
+    find_missing,
     find_native,
     last_written,
     report_lagging,
@@ -121,9 +123,9 @@ _MARKS = {CheckState.GOOD: ("ok", "green"), CheckState.NOTE: ("note", "yellow"),
     "--fix",
     "fixes",
     multiple=True,
-    type=click.Choice([*(fix.name for fix in FIXES), "all"]),
+    type=click.Choice([*(fix.name for fix in FIXES), TRANSCRIPTS, "all"]),
     metavar="CHECK",
-    help=f"Fix what a check found, after asking: {', '.join(fix.name for fix in FIXES)} or all.",
+    help=f"Fix what a check found, after asking: {', '.join(fix.name for fix in FIXES)}, {TRANSCRIPTS} or all.",
 )
 @flag("--dry-run", "With --fix: show changes without making them.")
 @yes_option("With --fix: do not ask for confirmation.")
@@ -145,6 +147,8 @@ def doctor(
     \b
     - Checks settings, permissions, hooks, MCP, agents and their cost,
       transcripts, the spool, sessions and the index.
+    - Names sessions without a note, first those that their client is about
+      to delete. --fix transcripts imports them.
     - Changes nothing without --fix.
 
     Exit code: 3 if there is a problem that was not fixed.
@@ -159,7 +163,12 @@ def doctor(
     """
     setup = _setup(door)
     if fixes:
-        return fix_faults(FixContext(setup.vault, setup.zone), fixes, door, dry_run=dry_run, yes=yes, whole=whole)
+        code = fix_faults(FixContext(setup.vault, setup.zone), fixes, door, dry_run=dry_run, yes=yes, whole=whole)
+        if {TRANSCRIPTS, "all"} & {*fixes}:
+            settled = partial(_is_settled, SourceTable(setup.vault))
+            missing = find_missing(find_native(os.environ, Path.home()), settled)
+            code = max(code, import_missing(setup.vault, missing, dry_run=dry_run, yes=yes, whole=whole))
+        return code
     results = list(_results(setup, datetime.now(UTC), secrets=secrets, formats=formats))
     if is_data(format_):
         write_data({"checks": [_exported(result) for result in results]}, format_)
@@ -216,12 +225,7 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool, formats: bool) -> I
     yield from _of_hooks(vault.root, home, last_written(notes, "claude-code"), waiting, now)
     yield from _of_servers(vault.root, home)
     yield from check_agents(vault.root, setup.agents, os.environ, now)
-    recorded = set(map(_source, notes))
-
-    def is_settled(native: ClientSession) -> bool:
-        return _source(native) in recorded or table.deleted.has(_source(native), native.transcript.path)
-
-    yield from check_transcripts(natives, is_settled, now=now, env=os.environ, home=home)
+    yield from check_transcripts(natives, partial(_is_settled, table), now=now, env=os.environ, home=home)
     yield from check_proven(natives)
     if formats:
         with bar("clients' logs") as show:
@@ -264,6 +268,12 @@ def _waiting(root: Path) -> set[str]:
         return {s.session for client in CLIENTS for s in load_spool(root, client) if s.has_backlog}
     except CrucibleError:
         return set()
+
+
+def _is_settled(table: SourceTable, native: ClientSession) -> bool:
+    """Return whether a session has a note, or its note was deleted."""
+    source = _source(native)
+    return table.find(source) is not None or table.deleted.has(source, native.transcript.path)
 
 
 def _source(native: ClientSession) -> str:

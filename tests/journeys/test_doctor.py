@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from crucible.clients.registry import DIALECTS
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 from tests.unit.clients.building import assistant, text, user
@@ -63,6 +64,30 @@ def test_a_session_that_the_client_will_delete_soon_is_bad(cru: Cru, client: Cli
     (found,) = findings(cru, "transcripts")
     assert "it keeps files for 30 days" in found["text"]
     assert cru("doctor").exit_code == 3
+    shown = cru(*found["fix"].split()[1:], "--dry-run")
+    assert (shown.exit_code, shown.stdout) == (0, f"{client.transcript}\n")
+    assert "transcripts: 1 session would be imported" in shown.stderr
+    assert cru("doctor", "--fix", "transcripts").exit_code == 2
+    fixed = cru("doctor", "--fix", "transcripts", "--yes")
+    assert "transcripts: 1 note created\n" in fixed.stderr
+    assert findings(cru, "transcripts", "bad") == []
+    assert "transcripts: nothing to fix\n" in cru("doctor", "--fix", "transcripts").stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "days"),
+    [
+        ("", 30),
+        ("[]", 30),
+        ('{"general": {"sessionRetention": {"maxAge": "2w"}}}', 14),
+        ('{"general": {"sessionRetention": {"maxAge": "soon"}}}', None),
+        ('{"general": {"sessionRetention": {"enabled": false}}}', None),
+    ],
+)
+def test_gemini_cli_keeps_sessions_for_the_time_in_its_settings(home: Path, settings: str, days: int | None) -> None:
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text(settings)
+    assert DIALECTS["gemini"].retention_days({}, home) == days
 
 
 def test_a_setting_that_makes_no_sense_is_no_reason_to_stop(cru: Cru, client: Client, home: Path) -> None:

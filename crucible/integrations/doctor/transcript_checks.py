@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -64,8 +64,13 @@ def last_written(natives: Iterable[ClientSession], client: str) -> datetime | No
     return max((n.written for n in natives if n.written and client == n.dialect.name), default=None)
 
 
+def find_missing(natives: Iterable[ClientSession], is_archived: Callable[[ClientSession], bool]) -> list[ClientSession]:
+    """Return the sessions without a note that an import would give one."""
+    return [native for native in natives if not native.reason and not is_archived(native) and _has_words(native)]
+
+
 def check_transcripts(
-    natives: Iterable[ClientSession],
+    natives: Sequence[ClientSession],
     is_archived: Callable[[ClientSession], bool],
     *,
     now: datetime,
@@ -73,12 +78,8 @@ def check_transcripts(
     home: Path,
 ) -> Iterator[CheckResult]:
     """Report sessions without notes, grouped by client, then transcripts that cannot be read."""
-    unread, missing = [], []
-    for native in natives:
-        if native.reason:
-            unread.append(f"{native.transcript.path}: {native.reason}")
-        elif not is_archived(native) and _has_words(native):
-            missing.append(native)
+    unread = [f"{native.transcript.path}: {native.reason}" for native in natives if native.reason]
+    missing = find_missing(natives, is_archived)
     for dialect in DIALECTS.values():
         yield from _missing(dialect, [n for n in missing if n.dialect.name == dialect.name], now, env, home)
     if unread:
@@ -99,7 +100,7 @@ def _missing(
     if soon:
         what = numbered(len(soon), f"session of {dialect.title} has", f"sessions of {dialect.title} have")
         what += f" no note and will soon be deleted by the client (it keeps files for {days} days)"
-        yield bad("transcripts", what, fix, tuple(str(n.transcript.path) for n in soon))
+        yield bad("transcripts", what, "cru doctor --fix transcripts", tuple(str(n.transcript.path) for n in soon))
     if rest:
         what = numbered(len(rest), f"session of {dialect.title} has", f"sessions of {dialect.title} have") + " no note"
         yield notice("transcripts", what, fix, tuple(_name(n) for n in rest))
