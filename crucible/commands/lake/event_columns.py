@@ -22,7 +22,7 @@ from crucible.core.secrets.redaction import caching_redact, redact_of, unscanned
 from crucible.core.secrets.scanner import Redact
 from crucible.core.settings.settings import SecretSettings
 from crucible.vault.events.event_lines import type_word
-from crucible.vault.events.event_reader import EventRecord, read_records
+from crucible.vault.events.event_reader import read_fields
 
 _LONGEST_WORD = 120
 _MOST = 2**63
@@ -65,19 +65,32 @@ def read_logs(request: LogRequest) -> LogRows:
     events: dict[str, int] = {}
     problems: list[str] = []
     for session in request.sessions:
-        torn: list[str] = []
+        torn = _Torn()
         rows.begin(session.key)
         try:
-            for record in read_records(Path(request.root), session.id, lambda path, at: torn.append(f"{path}:{at}")):  # noqa: B023  used at once
-                rows.add(record)
+            for fields in read_fields(Path(request.root), session.id, torn.add):
+                rows.add(fields)
         except CrucibleError as error:
             problems.append(f"{session.id}: {error}")
-        if torn:
-            problems.append(
-                f"{session.id}: {torn[0]}: not a record" + (f", and {len(torn) - 1} more" if torn[1:] else "")
-            )
+        problems += [f"{session.id}: {torn}"] if torn.count else []
         events[session.id] = rows.count
     return LogRows(request.partition, rows.batches(), events, problems)
+
+
+class _Torn:
+    """The lines of a log that are not records."""
+
+    count = 0
+    _first = ""
+
+    def add(self, path: Path, at: int) -> None:
+        """Count a line."""
+        self.count += 1
+        self._first = self._first or f"{path.name}:{at}"
+
+    def __str__(self) -> str:
+        more = f", and {self.count - 1} more" if self.count > 1 else ""
+        return f"{self._first}: not a record{more}"
 
 
 class Words:
@@ -115,7 +128,12 @@ def number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and -_MOST <= value < _MOST else None
 
 
-def _utc(time: datetime | None) -> datetime | None:
+def _time(value: object) -> datetime | None:
+    """Parse a record's time; None if it has none or an invalid one."""
+    try:
+        time = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
     return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
 
 
@@ -129,13 +147,14 @@ class _Rows:
         self._words = words
         self._contents = contents
         self._rows: dict[str, list[_Row]] = {table: [] for table in LOG_TABLES}
-        self._readers: Mapping[str, Callable[[EventRecord], None]] = {
+        self._readers: Mapping[str, Callable[[_Row], None]] = {
             "ToolUsed": self._used,
             "tool": self._by_hand,
             "ToolReturned": self._returned,
             "SubagentReturned": self._returned,
             "UsageCounted": self._counted,
         }
+        self._types: dict[str, str | None] = {}
         self.begin("")
 
     def begin(self, session: str) -> None:
@@ -147,10 +166,10 @@ class _Rows:
         self._usage: dict[str, _Row] = {}
         self._failed: dict[tuple[str | None, str], list[tuple[int, object]]] = {}
 
-    def add(self, record: EventRecord) -> None:
+    def add(self, record: _Row) -> None:
         """Add a record."""
         self.count += 1
-        self._readers.get(record.type, self._message)(record)
+        self._readers.get(str(record.get("type")), self._message)(record)
 
     def batches(self) -> dict[str, pa.RecordBatch]:
         """Return the rows by table."""
@@ -161,68 +180,73 @@ class _Rows:
             found[table] = pa.record_batch(arrays, schema=schema)
         return found
 
-    def _row(self, table: str, record: EventRecord, cells: _Row) -> _Row:
+    def _row(self, table: str, record: _Row, cells: _Row) -> _Row:
         """Add a row and return it."""
         row = {
             "session": self._session,
-            "seq": number(record.seq),
-            "time": _utc(record.time),
-            "phase": self._words.word(record.phase),
-            "subagent": self._agent(record.agent),
+            "seq": number(record.get("seq")),
+            "time": _time(record.get("time")),
+            "phase": self._words.word(record.get("phase")),
+            "subagent": self._agent(record),
             **cells,
         }
         self._rows[table].append(row)
         return row
 
-    def _agent(self, agent: str) -> str | None:
+    def _agent(self, record: _Row) -> str | None:
+        agent = _agent_of(record)
         if agent not in self._agents:
             self._agents[agent] = key_of(self._session, agent)
         return self._agents[agent]
 
-    def _message(self, record: EventRecord) -> None:
-        values, word = record.values, self._words.word
-        name = next((name for name in _TEXTS if isinstance(values.get(name), str)), "")
-        kind = next((values[name] for name in _KINDS if values.get(name)), None)
-        cells: _Row = {"type": word(type_word(record.type)), "kind": word(kind), "model": word(values.get("model"))}
-        if isinstance(text := values.get(name), str):
-            cells["length"] = number(record.cut.get(name, len(text)))
+    def _message(self, record: _Row) -> None:
+        word = self._words.word
+        name = next((name for name in _TEXTS if isinstance(record.get(name), str)), "")
+        kind = next((record[name] for name in _KINDS if record.get(name)), None)
+        cells: _Row = {"type": self._type(record), "kind": word(kind), "model": word(record.get("model"))}
+        if isinstance(text := record.get(name), str):
+            cells["length"] = _size_of(record, name, text)
             cells["text"] = self._words.text(text) if self._contents else None
         self._row("messages", record, cells)
 
-    def _counted(self, record: EventRecord) -> None:
+    def _type(self, record: _Row) -> str | None:
+        name = str(record.get("type"))
+        if name not in self._types:
+            self._types[name] = self._words.word(type_word(name))
+        return self._types[name]
+
+    def _counted(self, record: _Row) -> None:
         """Add tokens.  A later count of the same message replaces the earlier one."""
-        values, message = record.values, record.values.get("message")
-        counts = {name: number(values.get(field)) for name, field in _COUNTS.items()}
-        cells = {"type": "usage_counted", "model": self._words.word(values.get("model")), **counts}
+        message = record.get("message")
+        counts = {name: number(record.get(field)) for name, field in _COUNTS.items()}
+        cells = {"type": "usage_counted", "model": self._words.word(record.get("model")), **counts}
         row = self._row("messages", record, cells)
         if isinstance(message, str) and message:
             if message in self._usage:
                 self._usage[message] |= dict.fromkeys(_COUNTS)
             self._usage[message] = row
 
-    def _used(self, record: EventRecord) -> None:
-        values = record.values
-        row, arguments = self._call(record, values.get("name"), values.get("arguments"))
-        if isinstance(call := values.get("call"), str) and call:
-            self._open[record.agent, call] = row, arguments
+    def _used(self, record: _Row) -> None:
+        row, arguments = self._call(record, record.get("name"), record.get("arguments"))
+        if isinstance(call := record.get("call"), str) and call:
+            self._open[_agent_of(record), call] = row, arguments
 
-    def _by_hand(self, record: EventRecord) -> None:
+    def _by_hand(self, record: _Row) -> None:
         """Add a call that an agent recorded, with its result."""
-        values = record.values
-        row, arguments = self._call(record, values.get("tool") or "tool", values.get("args") or values.get("command"))
-        row["duration_ms"] = number(values.get("duration_ms"))
-        self._close(row, arguments, values.get("outcome") or "ok", values.get("exit_code"))
-        self._result(row, values.get("result"))
+        row, arguments = self._call(record, record.get("tool") or "tool", record.get("args") or record.get("command"))
+        row["duration_ms"] = number(record.get("duration_ms"))
+        self._close(row, arguments, record.get("outcome") or "ok", record.get("exit_code"))
+        self._result(row, record.get("result"), {})
 
-    def _call(self, record: EventRecord, tool: object, arguments: object) -> tuple[_Row, object]:
+    def _call(self, record: _Row, tool: object, arguments: object) -> tuple[_Row, object]:
         name = self._words.word(tool) or "?"
         given = orjson.dumps(arguments)
         cells = {
             "tool": name,
             "deed": deed_of_tool(name).value,
-            "model": self._words.word(record.values.get("model")),
+            "model": self._words.word(record.get("model")),
             "arguments_size": len(given),
-            "retry_of": self._retried((self._agent(record.agent), name), arguments),
+            "retry_of": self._retried((self._agent(record), name), arguments),
             "arguments": self._words.text(given.decode()) if self._contents else None,
         }
         return self._row("calls", record, cells), arguments
@@ -235,18 +259,17 @@ class _Rows:
                 return failed.pop(at)[0]
         return None
 
-    def _returned(self, record: EventRecord) -> None:
-        values = record.values
-        row, arguments = self._open.pop((record.agent, str(values.get("call", ""))), (None, None))
+    def _returned(self, record: _Row) -> None:
+        row, arguments = self._open.pop((_agent_of(record), str(record.get("call", ""))), (None, None))
         if row is None:
             self._message(record)
             return
-        begun, ended = row["time"], _utc(record.time)
+        begun, ended = row["time"], _time(record.get("time"))
         if begun and ended:
             row["duration_ms"] = round((ended - begun).total_seconds() * 1000)
-        details = values.get("details")
-        self._close(row, arguments, values.get("end"), details.get("exit_code") if isinstance(details, dict) else None)
-        self._result(row, values.get("text"), record.cut.get("text"))
+        details = record.get("details")
+        self._close(row, arguments, record.get("end"), details.get("exit_code") if isinstance(details, dict) else None)
+        self._result(row, record.get("text"), record)
 
     def _close(self, row: _Row, arguments: object, end: object, exit_code: object) -> None:
         row["outcome"] = self._words.word(end)
@@ -256,11 +279,22 @@ class _Rows:
             failed.append((row["seq"], arguments))
             del failed[:-_RETRIES]
 
-    def _result(self, row: _Row, result: object, size: int | None = None) -> None:
+    def _result(self, row: _Row, result: object, record: _Row) -> None:
         if isinstance(result, str):
-            row["result_size"] = number(len(result) if size is None else size)
+            row["result_size"] = _size_of(record, "text", result)
             row["result"] = self._words.text(result) if self._contents else None
 
 
 _COUNTS = {"input": "fresh", "cached": "cached", "output": "said"}
 """The columns for tokens, and their names in a record."""
+
+
+def _agent_of(record: _Row) -> str:
+    agent = record.get("agent")
+    return agent if isinstance(agent, str) else ""
+
+
+def _size_of(record: _Row, name: str, text: str) -> int | None:
+    """Return the length of a text, or its size in bytes before it was cut."""
+    cut = record.get("cut")
+    return number(cut[name]) if isinstance(cut, dict) and name in cut else len(text)

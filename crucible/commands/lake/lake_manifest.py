@@ -70,6 +70,7 @@ def save_manifest(store: LakeStore, manifest: LakeManifest, known: bytes | None)
 
     Raises `VaultError` if another export has replaced it.
     """
+    store.settle()
     name = _name_of(manifest.vault)
     if store.read(name) != known:
         raise VaultError(f"{store.place}: another export changed the lake meanwhile", "run the export again")

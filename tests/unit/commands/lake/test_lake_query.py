@@ -85,6 +85,22 @@ def test_a_query_reaches_nothing_but_the_lake(lake: Path, tmp_path: Path, sql: s
     assert file.read_text() == "x\nsecret\n"
 
 
+def test_a_query_cannot_write_the_files_of_the_lake(lake: Path) -> None:
+    file = min(lake.glob("calls/*/*/*.parquet"))
+    before = file.read_bytes()
+    for sql in ("COPY (SELECT 1) TO '{file}'", "EXPLAIN ANALYZE COPY (SELECT 1) TO '{file}'", "ATTACH '{file}' AS x"):
+        with pytest.raises(UsageError):
+            rows(lake, sql.format(file=file))
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["it's a [lake]*", "it's \u00e9"])
+def test_a_lake_may_have_any_name(vault: Vault, tmp_path: Path, name: str) -> None:
+    write_session(vault, "a", SAID)
+    export(vault, tmp_path / name)
+    assert rows(tmp_path / name, "SELECT month, tool FROM calls") == [{"month": "2026-11", "tool": "Bash"}]
+
+
 def test_a_lake_without_rows_of_a_table_still_has_the_table(lake: Path) -> None:
     assert rows(lake, "SELECT count(*) AS n FROM cases") == [{"n": 0}]
     assert {row["column_name"] for row in rows(lake, "DESCRIBE cases")} == {*TABLES["cases"], "month", "project"}
