@@ -68,10 +68,12 @@ def _transcript(path: Path) -> Transcript:
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
     """Yield the events of the trunk or of the subagent `agent`, with one row in memory at a time."""
-    yield ContextSeen(At(1, row_id("session", transcript.native_id), agent=agent), transcript.native_id)
+    opening = iter([ContextSeen(At(1, row_id("session", transcript.native_id), agent=agent), transcript.native_id)])
     reader = _Reader(transcript.native_id, agent)
     for line, row, reason in read_file(transcript.path_of(agent)):
         if row is not None:
+            # A file without any row is another program's.
+            yield from opening
             yield from reader.read(line, row)
         else:
             yield Unreadable(At(line, agent=agent), reason)

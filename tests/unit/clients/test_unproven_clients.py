@@ -17,9 +17,12 @@ from hypothesis import strategies as st
 
 from crucible.clients.events import Event, Prompted, Replied, ToolReturned, Unknown, Unreadable, UsageCounted
 from crucible.clients.registry import CLIENTS, DIALECTS
+from crucible.commands.imports.import_report import ImportOptions
+from crucible.commands.imports.imports import import_transcripts
 from crucible.core.zstd import compress
 from tests.unit.clients.building import DATA, only
 from tests.unit.clients.further_clients import Row, leaves
+from tests.unit.commands.imports.places import LATER, make_vault
 
 FAILED = "No such file"
 
@@ -65,6 +68,15 @@ def zed_rows() -> list[Row]:
         {"Agent": {"content": [{"Text": "I look."}, {"ToolUse": use}], "tool_results": {"c": result}}},
         {"Agent": {"content": [{"Text": "It is fixed."}], "tool_results": {}}},
     ]
+
+
+def test_a_file_that_is_no_transcript_of_cursors_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "junk.jsonl"
+    path.write_text("junk\n" * 150, encoding="utf-8")
+    report = import_transcripts(
+        make_vault(tmp_path / "vault"), DIALECTS["cursor"], [path], options=ImportOptions(now=LATER)
+    )
+    assert [(row.line, row.reason.partition(":")[0]) for row in report.unreadable] == [(1, "not a cursor transcript")]
 
 
 def write_cursor(folder: Path, rows: list[Any]) -> Path:

@@ -131,6 +131,7 @@ def test_a_session_is_one_row_of_these_columns() -> None:
         "agents": "claude-code@2.1.197, codex, reviewer@3",
         "channels": "dev, ops, qa",
         "models": "claude-haiku-4, claude-opus-4-8",
+        "persona": None,
         "unreadable": None,
     }
 
