@@ -157,7 +157,7 @@ class _Reader:
                 yield Injected(at, as_str(block.get("msg")), "notice")
             case "text" | "thinking" | "image":
                 pass
-            case kind if kind not in _SILENT:
+            case kind if as_str(kind) not in _SILENT:
                 yield Unknown(at, f"block {as_str(kind)}".strip())
 
 

@@ -195,6 +195,11 @@ def test_a_kind_of_message_that_is_not_known_is_counted(client: str, tmp_path: P
     assert len(only(events_of(client, tmp_path), Unknown)) == 1
 
 
+def test_a_block_whose_kind_is_no_text_is_counted(tmp_path: Path) -> None:
+    write_goose(tmp_path, [*goose_rows(), {"role": "user", "content": [{"type": []}]}])
+    assert len(only(events_of("goose", tmp_path), Unknown)) == 1
+
+
 @EACH
 def test_what_is_not_of_the_client_is_no_session(client: str, tmp_path: Path) -> None:
     (tmp_path / "other.db").write_bytes(b"SQLite format 3\x00" + bytes(100))
