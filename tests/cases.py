@@ -1,4 +1,4 @@
-"""One test over many rows."""
+"""One test over many rows, and properties with fewer examples."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
+
+from hypothesis import settings
 
 Test = Callable[..., None]
 
@@ -40,3 +42,8 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Te
         return each
 
     return decorate
+
+
+def fewer(costs: int) -> settings:
+    """Settings of a property whose example costs as much as so many others: it tries fewer."""
+    return settings(max_examples=max(settings().max_examples // costs, 1))

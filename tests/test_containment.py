@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -25,6 +25,7 @@ from crucible.documents.session.markup import render_session
 from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.memory.history.history_notes import render_history
+from tests.cases import fewer
 from tests.openings import OPENINGS
 from tests.unit.commands.learn.sample_cases import any_case
 from tests.unit.documents.session.session_strategies import sessions
@@ -35,7 +36,7 @@ from tests.unit.memory.knowledge.sample_items import any_item
 OURS = {"wikilink, embed", "image", "comment", "callout", "field, line", "field, brackets"}
 """Openings that our own lines contain as well; `tests.unit.documents.markdown.test_containment` looks for them in contained texts."""
 WEB = re.compile(r"(?i:https?)://[\w/.:%&=?~+,;@-]*#?")
-FEW = settings(max_examples=settings().max_examples // 2)
+FEW = fewer(2)
 
 
 _TASKS = re.compile(r"^### Tasks\n\n((?:- .*\n)+)", re.MULTILINE)

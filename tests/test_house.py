@@ -151,6 +151,8 @@ def test_a_late_import_says_why() -> None:
 @cache
 def _late(path: Path) -> list[tuple[str, int]]:
     """What the functions of a module import, and in which line."""
+    if not re.search(r"^ +(?:from|import) ", path.read_text(encoding="utf-8"), re.MULTILINE):
+        return []  # nothing is indented that a walk through its tree could find
     inside = (n for n in ast.walk(_tree(path)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
     return [(name, statement.lineno) for node in inside for name, statement in _imports(node)]
 

@@ -10,7 +10,9 @@ import pytest
 
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.server_tables import set_up
+from crucible.vault.notes.vault import Vault
 from samples.postgres_server import GUARDED, NoServer, Running, Team, running_server
+from samples.recall_eval.vault import build_vault
 
 _numbers = count()
 
@@ -50,3 +52,9 @@ def database(postgres: Running) -> Iterator[Team]:
 def team(postgres: Running) -> Iterator[Team]:
     with database(postgres) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Vault:
+    """The vault of `samples/recall_eval`; nobody writes its notes."""
+    return build_vault(tmp_path_factory.mktemp("recall-eval") / "vault")

@@ -13,7 +13,7 @@ from random import Random
 from unittest import mock
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.settings.settings import VaultSettings
@@ -36,7 +36,7 @@ from crucible.search.embedded import segments
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.recall import Document, Event, EventKind, Question
 from samples.hostile_texts import hostile_text
-from tests.cases import for_each
+from tests.cases import fewer, for_each
 from tests.unit.search.vaults import NOW, STARTED, ask, flat, found, recall, session_of, vault_of, write
 
 RETRY = session_of("2026-11-02-retry", "Fix the retries", "A token bucket retries with jitter in src/limiter.py")
@@ -366,7 +366,7 @@ def test_ids_stay_when_a_session_grows(root: Path) -> None:
     assert [event.id for event in recall(root).get(ids)] == ids
 
 
-@settings(max_examples=15)
+@fewer(4)
 @given(st.randoms(use_true_random=False))
 def test_an_updated_index_answers_like_a_rebuilt_one(tmp_path_factory: pytest.TempPathFactory, random: Random) -> None:
     root = vault_of(tmp_path_factory.mktemp("follow") / "v")

@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from crucible.core.locks import hold
 from crucible.documents.session.markup import render_session
@@ -31,6 +31,7 @@ from crucible.search.embedded.index_format import load_card
 from crucible.search.recall import EventKind, Question
 from crucible.vault.events.append_entry import append_entry
 from crucible.vault.notes.init_vault import init_vault
+from tests.cases import fewer
 from tests.unit.documents.session.session_strategies import sessions
 from tests.unit.search.vaults import NOW, ask, found, recall, session_of, vault_of
 
@@ -42,7 +43,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(sessions())
 def test_the_text_of_every_event_is_read_back(root: Path, session: Session) -> None:
     path = root / "sessions" / "s.md"

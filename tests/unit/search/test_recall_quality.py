@@ -9,7 +9,7 @@ import pytest
 from crucible.vault.notes.vault import Vault
 from samples.recall_eval.measuring import Outcome, figures_by, put_all, score
 from samples.recall_eval.questions import Graded, grade_all, read_questions
-from samples.recall_eval.vault import build_vault, documents, open_recall
+from samples.recall_eval.vault import documents, open_recall
 
 SESSIONS = {
     "agent": (92, 98, 95),
@@ -55,18 +55,13 @@ HALVES_OF_EVENTS = {"open": (65, 82, 73), "held": (58, 79, 68)}
 
 
 @pytest.fixture(scope="module")
-def vault(tmp_path_factory: pytest.TempPathFactory) -> Vault:
-    return build_vault(tmp_path_factory.mktemp("recall-eval") / "vault")
+def questions(evaluation: Vault) -> list[Graded]:
+    return grade_all(read_questions(), documents(evaluation))
 
 
 @pytest.fixture(scope="module")
-def questions(vault: Vault) -> list[Graded]:
-    return grade_all(read_questions(), documents(vault))
-
-
-@pytest.fixture(scope="module")
-def outcomes(vault: Vault, questions: list[Graded]) -> list[Outcome]:
-    return put_all(questions, open_recall(vault).ask)
+def outcomes(evaluation: Vault, questions: list[Graded]) -> list[Outcome]:
+    return put_all(questions, open_recall(evaluation).ask)
 
 
 def _check(outcomes: list[Outcome], side: str, by_split: bool, floors: dict[str, tuple[int, int, int]]) -> None:
@@ -104,8 +99,8 @@ def test_there_are_enough_questions_of_every_kind_in_both_halves(questions: list
     assert all(2 in one.events.values() for one in questions)
 
 
-def test_the_evaluation_vault_has_many_sessions_and_projects(vault: Vault) -> None:
-    found = [one for one in documents(vault) if one.path.startswith("sessions/")]
+def test_the_evaluation_vault_has_many_sessions_and_projects(evaluation: Vault) -> None:
+    found = [one for one in documents(evaluation) if one.path.startswith("sessions/")]
     agents = {event.agent.partition("@")[0] for one in found for event in one.events}
     assert len(found) >= 100
     assert len({one.project for one in found}) >= 7

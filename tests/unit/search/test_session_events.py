@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.markup import render_session
@@ -24,12 +24,13 @@ from crucible.documents.session.session import (
 from crucible.documents.session.session_reader import read_session
 from crucible.search.recall import EventKind
 from crucible.search.session_events import events_of, texts_of
+from tests.cases import fewer
 from tests.unit.documents.session.session_strategies import entry_lists, sessions
 
 _WORD = re.compile(r"\w+")
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(sessions())
 def test_ids_are_unique_and_every_event_has_a_line_of_its_note(session: Session) -> None:
     note = render_session(session)
@@ -41,7 +42,7 @@ def test_ids_are_unique_and_every_event_has_a_line_of_its_note(session: Session)
     assert [one.event.line for one in told] == sorted(one.event.line for one in told)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(sessions())
 def test_no_word_of_an_entry_is_lost(session: Session) -> None:
     told = {word for one in events_of(session) for word in _WORD.findall(one.event.text)}
@@ -71,7 +72,7 @@ def test_no_word_of_an_entry_is_lost(session: Session) -> None:
                 assert {word for text in kept if text for word in _WORD.findall(text)} <= told
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(entry_lists, entry_lists)
 def test_ids_stay_when_a_session_grows(first: tuple[Entry, ...], more: tuple[Entry, ...]) -> None:
     before = Session("s", phases=(Phase("a", entries=first),))

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from crucible.documents.knowledge.item_rules import EVERYTHING
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.postgres.team_recall import open_postgres, open_pusher
 from crucible.search.postgres.vault_rows import VaultDocuments
+from crucible.vault.notes.vault import Vault
 from samples.postgres_server import Team
 from samples.recall_eval.measuring import figures_by, put_all
 from samples.recall_eval.questions import grade_all, read_questions
-from samples.recall_eval.vault import build_vault, documents, open_recall
+from samples.recall_eval.vault import documents, open_recall
 
 _APART = 0.02
 
 
-def test_a_server_answers_the_evaluation_as_well_as_the_embedded_engine(tmp_path: Path, team: Team) -> None:
-    vault = build_vault(tmp_path / "vault")
+def test_a_server_answers_the_evaluation_as_well_as_the_embedded_engine(evaluation: Vault, team: Team) -> None:
+    vault = evaluation
     pusher = open_pusher(team.address(), "vault")
     assert not pusher.sync(VaultDocuments(vault.root, vault.settings, ItemShelf(vault))).failed
     pusher.close()

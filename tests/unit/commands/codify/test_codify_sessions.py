@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -43,6 +43,7 @@ from samples.codified_sessions import (
     written,
 )
 from samples.notes import sample_phases
+from tests.cases import fewer
 from tests.unit.commands.imports.places import DATA, LATER, make_vault, notes_of
 from tests.unit.documents.session.session_strategies import sessions as hostile_sessions
 
@@ -136,7 +137,7 @@ def check(found: Workflow, again: Workflow) -> None:
 
 
 @given(st.integers(0, 2**48))
-@settings(max_examples=settings().max_examples // 3)
+@fewer(3)
 def test_a_random_session_reads_back_the_same_without_a_circle_or_a_problem(seed: int) -> None:
     work = Work(Random(seed))
     one = work.session()
@@ -144,7 +145,7 @@ def test_a_random_session_reads_back_the_same_without_a_circle_or_a_problem(seed
 
 
 @given(hostile_sessions())
-@settings(max_examples=settings().max_examples // 3)
+@fewer(3)
 def test_a_hostile_session_reads_back_the_same(one: Session) -> None:
     check(codify_one(one, {one.id: one}), codify_one(one, {one.id: one}))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from crucible.analysis.tools.recorded_calls import recorded_calls_of
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
@@ -36,7 +36,7 @@ from samples.codified_sessions import (
     written,
 )
 from samples.hostile_texts import hostile_text
-from tests.cases import for_each
+from tests.cases import fewer, for_each
 
 
 def first_step(*entries: object) -> Step:
@@ -261,7 +261,7 @@ def test_remarks_of_dropped_work_are_kept_in_the_step() -> None:
     assert step_called(found, "Write b.py").prose == ""
 
 
-@settings(max_examples=settings().max_examples // 3)
+@fewer(3)
 @given(hostile_text(), hostile_text())
 def test_no_foreign_text_becomes_markup(words: str, more: str) -> None:
     entries = (

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.idle.idle_timeout import pause_idle
@@ -15,6 +15,7 @@ from crucible.commands.imports.import_result import ImportReport
 from crucible.documents.session.session import Intervention, Session
 from crucible.documents.session.status_rules import CLOSED_REASON, DIED_REASON, IDLE_REASON, Client
 from crucible.documents.session.task_edits import set_field
+from tests.cases import fewer
 from tests.unit.clients.building import Row, assistant, result, text, use, user
 from tests.unit.commands.imports.places import (
     LATER,
@@ -125,7 +126,7 @@ def test_a_plain_import_and_hooks_say_the_same(tmp_path: Path) -> None:
         assert told[0] == told[1] == told[2]
 
 
-@settings(max_examples=10)
+@fewer(4)
 @given(st.integers(0, 59), st.integers(0, 59), st.sampled_from([ANSWERED, ASKED]))
 def test_an_unknowing_import_within_the_idle_time_changes_no_byte(
     tmp_path_factory: pytest.TempPathFactory, a: int, b: int, rows: tuple[Row, ...]

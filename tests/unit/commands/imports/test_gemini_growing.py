@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.registry import DIALECTS
@@ -16,6 +16,7 @@ from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.vault.notes.vault import Note, Vault
+from tests.cases import fewer
 from tests.unit.clients.gemini_logs import FIRST, call, dump, model, tokens, user
 from tests.unit.clients.test_gemini_golden import GEMINI, longest
 from tests.unit.commands.imports.places import bytes_of, make_vault, notes_of
@@ -56,7 +57,7 @@ def test_importing_twice_changes_no_byte(tmp_path: Path, name: str) -> None:
     assert bytes_of(vault) == before
 
 
-@settings(max_examples=15, deadline=None)
+@fewer(4)
 @given(st.sampled_from(NAMES), st.data())
 def test_a_part_and_then_the_rest_is_the_whole(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject

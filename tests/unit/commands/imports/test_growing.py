@@ -8,13 +8,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.imports.import_result import ImportReport
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session_reader import read_session
 from crucible.vault.notes.vault import Note, Vault
+from tests.cases import fewer
 from tests.unit.clients.building import Row, assistant, result, text, use, user
 from tests.unit.commands.imports.places import (
     bytes_of,
@@ -75,7 +76,7 @@ def body(note: Note) -> str:
     return note.source.text.partition("\n---\n")[2]
 
 
-@settings(max_examples=12)
+@fewer(4)
 @given(st.sampled_from(NAMES), st.data())
 def test_a_part_and_then_the_rest_is_the_whole(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject

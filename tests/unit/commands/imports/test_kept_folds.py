@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.log_files import Resume
@@ -26,6 +26,7 @@ from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
 from crucible.vault.notes import short_notes
 from crucible.vault.notes.vault import Vault
+from tests.cases import fewer
 from tests.unit.clients.building import SESSION, Row, assistant, result, text, use, user
 from tests.unit.commands.imports.places import bytes_of, make_vault, run_import, write_rows
 
@@ -68,7 +69,7 @@ def story(turns: int, *, late: bool = False) -> list[Row]:
     return rows
 
 
-FEW = settings(max_examples=max(settings().max_examples // 4, 1))
+FEW = fewer(4)
 """Each example is a dozen imports."""
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.launch.session_marks import resume_mark
@@ -28,6 +28,7 @@ from crucible.documents.session.status_rules import open_end
 from crucible.vault.events.event_lines import record_line
 from crucible.vault.events.event_reader import EventRecord
 from crucible.vault.notes.vault import Note, Vault
+from tests.cases import fewer
 from tests.paths import ROOT, TESTS
 from tests.unit.commands.imports.halves import (
     LATER,
@@ -417,7 +418,7 @@ EDITS = {
 }
 
 
-@settings(max_examples=16, deadline=None)
+@fewer(4)
 @given(
     client=st.sampled_from(["claude-code", "codex", "gemini"]),
     rows=st.integers(9, 94),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.learn.case import Case, CaseStatus, Choice, Delegation
@@ -23,7 +23,7 @@ from crucible.commands.learn.selection import (
 )
 from crucible.core.errors import UsageError
 from crucible.core.text import overlap
-from tests.cases import for_each
+from tests.cases import fewer, for_each
 from tests.unit.commands.learn.sample_cases import WORKFLOW, any_case, case_of, made_cases
 
 WORDS = [f"word{number}" for number in range(200)]
@@ -68,7 +68,7 @@ def test_the_verified_then_accepted_then_earliest_duplicate_is_kept() -> None:
         assert _dropped(mode, bare, early, accepted, verified) == {"a": "d", "b": "d", "c": "d"}
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(st.lists(any_case(), max_size=3), st.randoms())
 def test_the_kept_duplicates_do_not_depend_on_the_order(cases: list[Case], random: object) -> None:
     named = [replace(case, id=str(at), digest=f"{at % 2}") for at, case in enumerate(cases)]
@@ -80,13 +80,13 @@ def test_the_kept_duplicates_do_not_depend_on_the_order(cases: list[Case], rando
         assert not dropped.keys() & set(dropped.values())
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(any_case())
 def test_a_case_is_most_similar_to_itself(case: Case) -> None:
     assert overlap(sketch_of(case), sketch_of(case), "union") == 1
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(any_case(), any_case())
 def test_similarity_is_the_share_of_common_runs(one: Case, other: Case) -> None:
     first, second = sketch_of(one), sketch_of(other)

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.learn.case import CUT, Case, CaseTurn, Delegation, Role
@@ -20,6 +20,7 @@ from crucible.commands.learn.lessons import quoted
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.training_rows import Shape, without_marks
 from crucible.documents.markdown.source import Source
+from tests.cases import fewer
 from tests.unit.commands.learn.sample_cases import (
     CHOICE,
     CORRECTION,
@@ -213,7 +214,7 @@ def test_a_text_without_control_tokens_is_unchanged() -> None:
     assert without_marks(text) == text
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(st.text(st.sampled_from("`~a\n"), max_size=20))
 def test_no_quoted_text_closes_its_fence(text: str) -> None:
     lines = quoted("It", text).split("\n")
@@ -237,7 +238,7 @@ def _shape_of(value: object) -> object:
 _MODELS = {shape: next(filter(None, (row_of(one, shape) for one in made_cases()))) for shape in Shape}
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(case=any_case())
 def test_every_row_has_the_same_keys_of_the_same_types_and_no_null(case: Case) -> None:
     for shape, model in _MODELS.items():
@@ -246,7 +247,7 @@ def test_every_row_has_the_same_keys_of_the_same_types_and_no_null(case: Case) -
         assert "NoneType" not in str(_shape_of(model))
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(case=any_case())
 def test_messages_are_in_the_order_that_templates_and_openai_take(case: Case) -> None:
     row: Any = row_of(case, Shape.MESSAGES)
@@ -274,7 +275,7 @@ def test_messages_are_in_the_order_that_templates_and_openai_take(case: Case) ->
     assert {frozenset(one) for one in messages} != {frozenset(messages[0])}, "so that datasets reads JSON values"
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(case=any_case())
 def test_plain_shapes_alternate(case: Case) -> None:
     told_: Any = row_of(case, Shape.SHAREGPT)
@@ -340,7 +341,7 @@ def test_arguments_have_the_types_of_their_values() -> None:
     }
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(st.lists(any_case(), max_size=3))
 def test_tools_are_those_of_the_calls_for_any_cases(cases: list[Case]) -> None:
     for row in _with_tools(*cases):

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.client import Answer
@@ -17,6 +17,7 @@ from crucible.commands.run.jobs import EarlierResult, Job, JobOutcome, JobResult
 from crucible.commands.run.scheduler import StopSignals, run_plan
 from crucible.core.errors import AgentFailed
 from crucible.documents.workflow.workflow import RunStatus
+from tests.cases import fewer
 from tests.unit.commands.run.flows import Told, fates, means, plan_of, play
 
 CHAIN = "# T\n\n## A{a}\ndx → da\n\n## B\nda → db\n\n## C\ndb → dc\n\n## Z\ndz → dw\n"
@@ -323,7 +324,7 @@ def test_a_condition_that_was_decided_before_is_not_asked_again() -> None:
     assert told.asked == ["C"]
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["", " !", " ?"]), st.booleans(), st.sets(st.integers(0, 7), max_size=3)),

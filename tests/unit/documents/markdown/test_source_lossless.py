@@ -104,9 +104,9 @@ def _note(draw: random.Random) -> str:
     return text.rstrip("\r\n") if draw.random() < 0.2 else text
 
 
-def test_ten_thousand_notes_stay_the_same_to_the_byte() -> None:
+def test_two_thousand_notes_stay_the_same_to_the_byte() -> None:
     draw = random.Random(20261121)
-    for number in range(10_000):
+    for number in range(2_000):
         data = _note(draw).encode("utf-8", "surrogatepass")
         if number % 10 == 0:
             data = BOM + data

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from crucible.core.errors import EditRefused
@@ -43,7 +43,7 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.session_reader import read_session
 from samples.hostile_texts import hostile_text
-from tests.cases import for_each
+from tests.cases import fewer, for_each
 from tests.unit.documents.session.session_strategies import entries, phases, sessions
 
 WHEN = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
@@ -81,7 +81,7 @@ def notes(draw: st.DrawFn) -> Source:
     return Source(text.rstrip("\n") if draw(st.booleans()) else text, draw(st.booleans()))
 
 
-FEWER = settings(max_examples=max(1, (settings.default or settings()).max_examples // 3))
+FEWER = fewer(3)
 """Each of these examples is read a dozen times."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.containment import normal_line
@@ -13,7 +13,7 @@ from crucible.documents.workflow.flows import FlowReading, read_flows, render_fl
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Place, key_of
 from crucible.documents.workflow.workflow_reader import read_workflow
 from samples.hostile_texts import hostile_line
-from tests.cases import for_each
+from tests.cases import fewer, for_each
 
 STEPS = {key_of(name) for name in ("Export Results", "Deploy", "Roll back", "C++ → Rust", "Step 3")}
 
@@ -370,7 +370,7 @@ def test_every_flow_comes_back(flow: Flow) -> None:
     assert found.taken == set(range(1, len(lines) + 1))
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(st.lists(_FLOW, min_size=1, max_size=3))
 def test_flows_come_back_from_a_note_and_change_nothing_else_in_it(flows: list[Flow]) -> None:
     heads = "".join(f"## {name}\n\n" for name in ("Export Results", "Deploy", "Roll back", "C++ → Rust", "Step 3"))
@@ -381,7 +381,7 @@ def test_flows_come_back_from_a_note_and_change_nothing_else_in_it(flows: list[F
     assert workflow.steps[0].prose == "Prose."
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(st.lists(hostile_line(), max_size=6), st.sampled_from(["", "→", " -> "]))
 @example(["- `Bash ls` → ok\x1b"], "")
 @example(["- `Bash\x1b ls` → ok::\x1bText"], "")

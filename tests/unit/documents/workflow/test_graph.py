@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.documents.workflow.graph import Bundle, Edge, Graph, build_graph
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Place, Step, Workflow
+from tests.cases import fewer
 from tests.unit.documents.workflow.sample_workflows import flow, leading, step, workflow
 
 
@@ -252,7 +253,7 @@ def _data(names: list[str]) -> tuple[Datum, ...]:
     return tuple(map(Datum, names))
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(_workflows())
 def test_order_waves_and_circles_agree_with_the_edges(made: Workflow) -> None:
     graph = build_graph(made)

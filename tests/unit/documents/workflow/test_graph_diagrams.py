@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.containment import normal_line
@@ -17,7 +17,7 @@ from crucible.documents.workflow.graph_diagrams import dot_text, mermaid_text, r
 from crucible.documents.workflow.graph_listing import render_lines
 from crucible.documents.workflow.workflow import Condition, Datum, Flow, Grade, Step
 from samples.hostile_texts import hostile_line
-from tests.cases import for_each
+from tests.cases import fewer, for_each
 from tests.unit.documents.workflow.sample_workflows import flow, leading, step, workflow
 
 _ORDER = (
@@ -169,7 +169,7 @@ def _dot_structure(text: str) -> list[str]:
     return re.sub(r'"(?:\\.|[^"\\])*"', '""', text, flags=re.DOTALL).split("\n")
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(_NAMES)
 @example([f"{name}{at}z" for at, name in enumerate(['x" --> y', "```", "]", "a\nend", "%%{x}%%", "style:#1;"])])
 def test_names_change_nothing_of_a_drawing_but_the_labels(names: list[str]) -> None:
@@ -184,7 +184,7 @@ def test_names_change_nothing_of_a_drawing_but_the_labels(names: list[str]) -> N
     render_dot(graph).encode()
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(st.one_of(st.sampled_from(_NASTY), hostile_line(), st.text()))
 def test_a_mermaid_label_holds_only_what_is_harmless_and_says_the_same(text: str) -> None:
     label = mermaid_text(text, 10_000)
@@ -244,7 +244,7 @@ def _cells(line: str) -> int:
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(_NAMES, st.integers(0, 60))
 def test_no_line_is_wider_than_the_terminal_and_none_holds_a_control(names: list[str], width: int) -> None:
     for line in render_lines(_graph(*_steps(names)), width):

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import AgentRef
@@ -15,7 +15,7 @@ from crucible.documents.workflow.graph import build_graph
 from crucible.documents.workflow.rust_dialect import name_outputs, render_crucible, render_name, side_by_side
 from crucible.documents.workflow.workflow import Datum, Grade, Step, Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
-from tests.cases import for_each
+from tests.cases import fewer, for_each
 from tests.paths import TESTS
 from tests.unit.documents.workflow.rust_reader import Document, RustStep, read_document, read_heading, read_step
 from tests.unit.documents.workflow.sample_workflows import flow, leading, step, workflow
@@ -122,7 +122,7 @@ def _got(one: RustStep) -> tuple[Any, ...]:
     return (_shape(one.title), agent, channel, error, one.gates, one.output is not None, below)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(workflows())
 def test_every_step_reads_back_with_its_name_agent_channel_grade_and_place_in_the_tree(
     made: Workflow,
@@ -179,7 +179,7 @@ def test_the_output_is_the_one_that_most_steps_take_and_the_rest_is_said() -> No
     assert "Takes **code_py** (`code.py`), **results** (`results`)." in document.steps[2].body
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(workflows())
 def test_one_output_name_stands_for_one_datum(made: Workflow) -> None:
     steps = build_graph(made).steps
@@ -234,7 +234,7 @@ def test_steps_stand_in_the_order_in_which_they_must_run() -> None:
     assert [one.title for one in _read(made).steps] == ["Write", "Test", "Ship"]
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(workflows())
 def test_steps_in_a_row_never_wait_for_each_other(made: Workflow) -> None:
     graph = build_graph(made)
@@ -255,7 +255,7 @@ def test_steps_in_a_row_never_wait_for_each_other(made: Workflow) -> None:
 # --- prose, goals, checks --------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(workflows())
 def test_prose_is_kept_but_for_escapes(made: Workflow) -> None:
     bodies = ["\n".join(one.body).replace("\\", "") for one in _read(made).walk()]
@@ -300,7 +300,7 @@ def test_commands_are_checks_and_part_of_a_command_is_never_one() -> None:
     ]
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(workflows())
 def test_no_command_is_forged(made: Workflow) -> None:
     told = {

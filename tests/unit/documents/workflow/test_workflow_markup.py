@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import EditRefused
@@ -17,7 +17,7 @@ from crucible.documents.workflow.workflow import Cell, Marker, Step, Workflow, k
 from crucible.documents.workflow.workflow_markup import append_markers, phase_name, render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from samples.hostile_texts import hostile_text
-from tests.cases import for_each
+from tests.cases import fewer, for_each
 from tests.unit.documents.workflow.sample_workflows import step, workflow
 from tests.unit.documents.workflow.workflow_strategies import NAMES, random_workflow, rows, workflows
 
@@ -31,7 +31,7 @@ def _read(text: str) -> Workflow:
 # --- whole notes -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(workflows(), st.sampled_from(["", "graph TD\n  a --> b", "```\n## no step\n````"]))
 def test_a_written_workflow_reads_back_the_same(made: Workflow, drawing: str) -> None:
     found = _read(render_workflow(made, drawing))

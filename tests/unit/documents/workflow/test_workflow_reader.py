@@ -6,7 +6,7 @@ import time
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.documents.markdown.source import Lines, Source
@@ -16,6 +16,7 @@ from crucible.documents.workflow.workflow_check import check_workflow
 from crucible.documents.workflow.workflow_markup import render_workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from samples.hostile_texts import BLOCKS, hostile_text
+from tests.cases import fewer
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "workflow"
@@ -399,7 +400,7 @@ def test_reading_never_raises_and_every_place_stands_in_the_note(text: str) -> N
     assert list(workflow.diagnostics) == sorted(workflow.diagnostics, key=lambda d: d.place)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(hostile_text(6))
 def test_what_stands_above_a_hostile_text_is_read_all_the_same(text: str) -> None:
     workflow = read(f"# T\n\n## A @x #y !\n\nin → out::T\n\n{BLOCK}\n## B\n\n{text}")

@@ -19,7 +19,6 @@ from crucible.search.recall import EventKind
 from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
-from tests.cases import for_each
 from tests.trusting import trust
 from tests.unit.integrations.mcp.talking import call, place_of, talk
 
@@ -176,62 +175,61 @@ def test_the_events_around_an_event_come_in_order(told: Vault) -> None:
     assert re.search(r"^> \[decision,", around, re.MULTILINE)
 
 
-@for_each(
-    ("name", "given", "says"),
-    [
-        ("recall_search", {"query": "x", "limit": 21}, "limit must be from 1 to 20"),
-        ("recall_search", {"query": "x", "limit": "many"}, "limit: Input should be a valid integer"),
-        ("recall_search", {"query": "x", "event_types": ["gossip"]}, "event_types.0: Input should be 'user'"),
-        ("recall_search", {"query": "x", "since": "someday"}, "someday"),
-        ("recall_search", {}, "query: Field required"),
-        ("recall_context", {"query": "y" * 300_000}, "the limit is 200,000"),
-        ("recall_timeline", {"anchor": "nobody#00000000"}, "show the ids of events"),
-        ("recall_get", {"ids": ["../../etc/passwd"]}, "show the ids of events"),
-        ("recall_get", {"ids": []}, "the number of ids must be from 1 to 20"),
-        ("recall_feedback", {"id": "../sessions/x", "useful": True}, "not the id of a knowledge item"),
-        ("recall_feedback", {"id": "a#12345678", "useful": True}, "take no feedback"),
-        ("recall_feedback", {"id": "nothing", "useful": True}, "no knowledge item matches"),
-        ("recall_add", {"type": "rumour", "title": "x"}, "type: Input should be"),
-        ("recall_add", {"type": "decision"}, "needs a title"),
-        ("recall_add", {"type": "decision", "title": "x", "confidence": 7}, "from 0 to 1"),
-        ("recall_add", {"type": "decision", "title": "x", "scope": "domain"}, "give the domain"),
-        ("session_show", {"id": "../../etc/passwd"}, "is not a session id"),
-        ("session_show", {"id": "/etc/passwd"}, "is not a session id"),
-        ("session_show", {"id": "nobody"}, "session_list shows the ids"),
-        ("session_resume_context", {"id": "nobody"}, "session_list shows the ids"),
-        ("recall_context", {"query": "retry", "session": "nobody"}, "session_list shows the ids"),
-        ("recall_search", {"query": "retry", "session": "nobody"}, "no session 'nobody'"),
-        ("session_list", {"limit": 1000}, "limit must be from 1 to 50"),
-        ("session_resume_context", {"id": "x", "budget": 1}, ""),
-        ("flight_recorder_log", {"type": "gossip", "content": "x"}, "one of decision, error"),
-        ("flight_recorder_log", {"type": "decision", "content": "  "}, "content is empty"),
-        (
-            "flight_recorder_log",
-            {"type": "milestone", "content": "x", "rationale": "y"},
-            "rationale belongs to decision",
-        ),
-        (
-            "flight_recorder_log",
-            {"type": "decision", "content": "x", "resolution": "y"},
-            "resolution belongs to error",
-        ),
-        ("flight_recorder_log", {"type": "decision", "content": "x" * 60_000}, "the limit is 50,000"),
-        (
-            "flight_recorder_log",
-            {"type": "decision", "content": "x", "session": "nobody"},
-            "session_list shows the ids",
-        ),
-        ("flight_recorder_log", {"type": "decision", "content": "x", "session": "../x"}, "is not a session id"),
-    ],
-)
-def test_an_impossible_request_is_a_tools_error_with_a_hint(
-    name: str, given: dict[str, object], says: str, told: Vault
-) -> None:
+IMPOSSIBLE: list[tuple[str, dict[str, object], str]] = [
+    ("recall_search", {"query": "x", "limit": 21}, "limit must be from 1 to 20"),
+    ("recall_search", {"query": "x", "limit": "many"}, "limit: Input should be a valid integer"),
+    ("recall_search", {"query": "x", "event_types": ["gossip"]}, "event_types.0: Input should be 'user'"),
+    ("recall_search", {"query": "x", "since": "someday"}, "someday"),
+    ("recall_search", {}, "query: Field required"),
+    ("recall_context", {"query": "y" * 300_000}, "the limit is 200,000"),
+    ("recall_timeline", {"anchor": "nobody#00000000"}, "show the ids of events"),
+    ("recall_get", {"ids": ["../../etc/passwd"]}, "show the ids of events"),
+    ("recall_get", {"ids": []}, "the number of ids must be from 1 to 20"),
+    ("recall_feedback", {"id": "../sessions/x", "useful": True}, "not the id of a knowledge item"),
+    ("recall_feedback", {"id": "a#12345678", "useful": True}, "take no feedback"),
+    ("recall_feedback", {"id": "nothing", "useful": True}, "no knowledge item matches"),
+    ("recall_add", {"type": "rumour", "title": "x"}, "type: Input should be"),
+    ("recall_add", {"type": "decision"}, "needs a title"),
+    ("recall_add", {"type": "decision", "title": "x", "confidence": 7}, "from 0 to 1"),
+    ("recall_add", {"type": "decision", "title": "x", "scope": "domain"}, "give the domain"),
+    ("session_show", {"id": "../../etc/passwd"}, "is not a session id"),
+    ("session_show", {"id": "/etc/passwd"}, "is not a session id"),
+    ("session_show", {"id": "nobody"}, "session_list shows the ids"),
+    ("session_resume_context", {"id": "nobody"}, "session_list shows the ids"),
+    ("recall_context", {"query": "retry", "session": "nobody"}, "session_list shows the ids"),
+    ("recall_search", {"query": "retry", "session": "nobody"}, "no session 'nobody'"),
+    ("session_list", {"limit": 1000}, "limit must be from 1 to 50"),
+    ("session_resume_context", {"id": "x", "budget": 1}, ""),
+    ("flight_recorder_log", {"type": "gossip", "content": "x"}, "one of decision, error"),
+    ("flight_recorder_log", {"type": "decision", "content": "  "}, "content is empty"),
+    (
+        "flight_recorder_log",
+        {"type": "milestone", "content": "x", "rationale": "y"},
+        "rationale belongs to decision",
+    ),
+    (
+        "flight_recorder_log",
+        {"type": "decision", "content": "x", "resolution": "y"},
+        "resolution belongs to error",
+    ),
+    ("flight_recorder_log", {"type": "decision", "content": "x" * 60_000}, "the limit is 50,000"),
+    (
+        "flight_recorder_log",
+        {"type": "decision", "content": "x", "session": "nobody"},
+        "session_list shows the ids",
+    ),
+    ("flight_recorder_log", {"type": "decision", "content": "x", "session": "../x"}, "is not a session id"),
+]
+"""Tools, what they are given, and a part of what they answer."""
+
+
+def test_an_impossible_request_is_a_tools_error_with_a_hint(told: Vault) -> None:
     before = {path.name for path in told.session_paths()}
-    answer = talk(place_of(told), [(name, given)])[0]
-    assert answer.failed, answer.text
-    assert says in answer.text
-    assert "Traceback" not in answer.text
+    answers = talk(place_of(told), [(name, given) for name, given, _ in IMPOSSIBLE])
+    for (name, given, says), answer in zip(IMPOSSIBLE, answers, strict=True):
+        assert answer.failed, (name, given, answer.text)
+        assert says in answer.text
+        assert "Traceback" not in answer.text
     assert {path.name for path in told.session_paths()} == before, "nothing was begun for it"
 
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import UsageError
@@ -40,7 +40,7 @@ from crucible.memory.summary.brief import (
 )
 from crucible.memory.summary.brief_text import ShownTexts, extend_brief, read_digest, render_digest
 from samples.hostile_texts import hostile_text
-from tests.cases import for_each
+from tests.cases import fewer, for_each
 from tests.unit.documents.session.session_strategies import sessions
 
 
@@ -85,7 +85,7 @@ def test_a_word_is_a_run_without_blanks_and_a_long_run_is_several(text: str, wor
     assert count_words(text) == words
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(hostile_text() | st.text() | st.text("漢 x…"), st.integers(0, 30))
 def test_cut_text_has_no_more_words_than_asked_and_begins_as_before(text: str, limit: int) -> None:
     short = cut_words(text, limit)
@@ -224,7 +224,7 @@ def test_a_subagents_summary_and_a_milestone_are_results() -> None:
 # --- the bound -------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(sessions(), st.data())
 def test_whatever_happened_the_whole_brief_fits_and_is_the_same_again(found: Session, data: st.DataObject) -> None:
     if not found.phases:
@@ -265,7 +265,7 @@ def test_a_huge_text_fits_in_every_place(text: str) -> None:
         assert old or "**Decisions**" in brief.text or not plain(text)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=40))
 def test_in_one_step_or_phase_by_phase_decisions_stand_first_and_the_newest_is_kept(sizes: list[int]) -> None:
     bodies: list[tuple[Entry, ...]] = [
@@ -346,7 +346,7 @@ def test_questions_go_when_they_are_answered_but_for_those_that_people_asked() -
     assert extend_brief(after, brief, "phase-2").text.endswith("**Open questions**\n- Who pays?")
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(hostile_text())
 def test_free_words_are_kept_as_they_are(text: str) -> None:
     said = normal(text)
@@ -356,7 +356,7 @@ def test_free_words_are_kept_as_they_are(text: str) -> None:
     assert render_digest(digest, 290) == said.strip("\n")
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(st.lists(st.text("ab *-#`[]>\n", max_size=12), max_size=6))
 def test_a_digest_reads_back_as_it_was_written(items: list[str]) -> None:
     lines = [" ".join(item.split()) for item in items]
@@ -396,7 +396,7 @@ def test_the_phase_that_a_brief_names_is_found_again(names: str, covers: str, co
     assert count_covered(named(*names), covers) == count
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(st.lists(hostile_text(), min_size=1, max_size=5), st.data())
 def test_any_name_is_found_again(names: list[str], data: st.DataObject) -> None:
     found = named(*names)

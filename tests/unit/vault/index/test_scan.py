@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from crucible.vault.index import scan as scanning
 from crucible.vault.index.scan import UNKNOWN, VaultScan, scan_folders, stamp_of
 from crucible.vault.notes.walk import find_notes
+from tests.cases import fewer
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -92,7 +93,7 @@ def check_stamps(root: Path, found: VaultScan) -> None:
             assert (name in one.odd) == (not regular)
 
 
-@settings(max_examples=settings().max_examples // 2)
+@fewer(2)
 @given(trees, st.sampled_from([0, 1, 3, 16_000]))
 def test_the_same_notes_are_found(tree: Tree, threshold: int) -> None:
     kept = scanning._WORTH_A_PROCESS
