@@ -275,7 +275,7 @@ def _session_lines(hit: SessionHit, now: datetime, *, color: bool, room: int, ex
     told += _score_text(hit.score) + (f"  ({_parts_text(hit.parts)})" if explain else "")
     yield from _wrapped(_words(told, room), room, _INDENT * 2, first=_INDENT)
     if hit.passage:
-        speaker = _words(f"{hit.passage.event.speaker}:", room)
+        speaker = _words(clean_line(f"{hit.passage.event.speaker}:"), room)
         yield from _wrapped((*speaker, *_marked_words(hit.passage.snippet, color=color)), room, _INDENT * 2)
 
 
