@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -78,7 +77,7 @@ def watched(vault: Path, home: Path) -> Iterator[subprocess.Popen[bytes]]:
             yield watcher
             assert watcher.poll() is None, f"cru watch ended: {log.read_text(errors='replace')}"
         finally:
-            watcher.send_signal(signal.SIGINT)
+            watcher.terminate()
             watcher.wait(_PATIENCE)
 
 

@@ -11,7 +11,7 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -98,19 +98,20 @@ def main() -> int:
     within.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix="run-", dir=within))
     try:
-        return _report({name: bars[name](scratch) for name in chosen.bars or BARS})
+        return _report(bars[name](scratch) for name in chosen.bars or BARS)
     finally:
         shutil.rmtree(scratch)
 
 
-def _report(found: Mapping[str, list[Figure]]) -> int:
+def _report(found: Iterable[list[Figure]]) -> int:
+    """Print the figures of each bar as soon as it is measured: a run that is ended early keeps what it has."""
     print(f"\nPython {platform.python_version()}, {platform.system()}, {os.cpu_count()} cores, ", end="")
-    print(f"load {os.getloadavg()[0]:.1f}\n\n| what | measured | bar | | medians |\n|---|---|---|---|---|")
-    figures = [figure for several in found.values() for figure in several]
-    for figure in figures:
-        print(_line(figure))
-    missed = sum(not figure.holds and not figure.unmeasured for figure in figures)
-    unmeasured = sum(bool(figure.unmeasured) for figure in figures)
+    print(f"load {os.getloadavg()[0]:.1f}\n\n| what | measured | bar | | medians |\n|---|---|---|---|---|", flush=True)
+    missed = unmeasured = 0
+    for figures in found:
+        print("\n".join(map(_line, figures)), flush=True)
+        missed += sum(not figure.holds and not figure.unmeasured for figure in figures)
+        unmeasured += sum(bool(figure.unmeasured) for figure in figures)
     counts = [f"{count} {what}" for count, what in ((missed, "missed"), (unmeasured, "not measured")) if count]
     print("\n" + (", ".join(counts) or "all bars hold"))
     return 1 if counts else 0
