@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks import (
     briefing,
+    cluster,
     exporting,
     history,
     hooks,
@@ -67,7 +68,7 @@ BARS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "export": exporting.measure,
 }
 
-ASKED_FOR: Mapping[str, Callable[[Path], list[Figure]]] = {"recall_qmd": recall_qmd.measure}
+ASKED_FOR: Mapping[str, Callable[[Path], list[Figure]]] = {"recall_qmd": recall_qmd.measure, "cluster": cluster.measure}
 """What is measured only when it is named."""
 
 

@@ -16,12 +16,17 @@ from crucible.cli.index_access import (
     say_unreadable,
     span_options,
 )
-from crucible.cli.options import Door, format_option
-from crucible.cli.output import PROBLEMS_FOUND, write
+from crucible.cli.options import WORKERS, Door, flag, format_option, with_options, workers_of
+from crucible.cli.output import PROBLEMS_FOUND, ReadingLine, write
+from crucible.cli.recall_engine import open_own_index
 from crucible.cli.table_output import write_index_rows
+from crucible.cli.vault_access import open_vault
+from crucible.core.errors import UsageError
 from crucible.vault.index.query import Columns, find_row, select_rows, unreadable_rows
 from crucible.vault.index.schema import TABLES, Row, View
 
+_LONG = 500
+"""Minimum number of notes for a progress line."""
 _COLUMNS = "\n\n".join(f"Columns of {table}: {columns_of(Columns(table, TABLES[table]))}" for table in TABLES)
 
 
@@ -58,20 +63,30 @@ def show_table(door: Door, /, *, table: str, session: str | None, format_: str, 
 
 
 @click.command
+@flag("--recall", "Also rebuild the index that recall searches.")
+@with_options(WORKERS)
 @click.pass_obj
-def rebuild(door: Door) -> int:
+def rebuild(door: Door, *, recall: bool, jobs: int | None, scheduler: str | None) -> int:
     """Rebuild the index from the notes.
 
     \b
     - Rarely needed: every command updates the index, and rebuilds it if it
       cannot be read.
     - Notes are not changed.
+    - --jobs and --on apply to --recall.
 
     \b
       cru index rebuild
+      cru index rebuild --recall --on tls://scheduler:8786
     """
+    workers = workers_of(jobs, scheduler)
+    if workers and not recall:
+        raise UsageError("--jobs and --on require --recall", "cru index rebuild --recall --jobs 4")
     now = rebuild_index(open_index(door))
     say_unreadable(unreadable_rows(now.view))
     count = sum(1 for _ in now.view.rows("sessions"))
+    if recall:
+        with ReadingLine(_LONG) as progress:
+            open_own_index(open_vault(door)).rebuild(progress.show, workers)
     write(f"{count} {'session' if count == 1 else 'sessions'}")
     return PROBLEMS_FOUND if now.unwalked else 1 if now.unsaved else 0

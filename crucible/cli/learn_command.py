@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,21 +36,22 @@ from crucible.cli.learn_report import (
     say_puzzles,
     write_preview,
 )
-from crucible.cli.options import Door, flag, format_option, with_options
+from crucible.cli.options import WORKERS, Door, flag, format_option, with_options, workers_of
 from crucible.cli.output import PROBLEMS_FOUND, Show, bar, clean_line, say, warn, write_json_lines
 from crucible.cli.vault_access import newest_here_named, open_vault
 from crucible.clients.client import Answer
 from crucible.commands.learn.case import Case, CaseStatus, CaseType, Puzzle
 from crucible.commands.learn.case_folder import write_case_notes
-from crucible.commands.learn.case_gathering import CaseFilter, Gatherer, SessionCases
+from crucible.commands.learn.case_gathering import CaseFilter, Gatherer
 from crucible.commands.learn.export import Export, export_files, export_stream
+from crucible.commands.learn.gathering_processes import gather_all
 from crucible.commands.learn.puzzle_cases import attribute, judge_case
 from crucible.commands.learn.puzzle_files import exports_folder, write_puzzles
 from crucible.commands.learn.scrubbing import Scrubber
 from crucible.commands.learn.selection import Dedupe, Families, SelectedCases, Splits, parse_splits, select_cases
 from crucible.commands.learn.training_rows import Shape
 from crucible.core.errors import UsageError
-from crucible.core.processes import cores, spread
+from crucible.core.processes import Workers
 from crucible.core.secrets.redaction import caching_redact, redact_of
 from crucible.core.secrets.scanner import Redact
 from crucible.vault.notes.vault import Vault
@@ -155,9 +155,20 @@ class _CaseSelection(NamedTuple):
 @session_filters
 @with_options(CHOICES)
 @with_options(WAYS)
+@with_options(WORKERS)
 @format_option()
 @click.pass_obj
-def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str, **given: Any) -> int:
+def learn(
+    door: Door,
+    /,
+    sessions: tuple[str, ...],
+    *,
+    every: bool,
+    jobs: int | None,
+    scheduler: str | None,
+    format_: str,
+    **given: Any,
+) -> int:
     """Extract learning cases: failures and fixes, corrections, decisions, delegated work and workflows.
 
     \b
@@ -185,6 +196,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     """
     has_purpose = bool(given["export"] or given["types"])
     options = _ExportOptions(**{name: given.pop(name) for name in _ExportOptions._fields})
+    workers = workers_of(jobs, scheduler)
     selection = _selection(given)
     _check(options, selection, format_)
     _splits(selection, options)  # reports invalid options before the long work begins
@@ -214,7 +226,7 @@ def learn(door: Door, /, sessions: tuple[str, ...], *, every: bool, format_: str
     seen = CaseTally(exporting=options.export is not None)
     with bar("learning") if chosen.paths else nullcontext(lambda *_: None) as show:
         picked = select_cases(
-            _cases(vault, gatherer, chosen, seen, show), selection.dedupe, selection.limit, selection.seed
+            _cases(gatherer, chosen, workers, seen, show), selection.dedupe, selection.limit, selection.seed
         )
         report = _export_cases(_LearnRun(vault, chosen, gatherer, seen, selection, options, improve), picked)
     report(format_, door)
@@ -289,40 +301,15 @@ def _check_place(vault: Vault, output: str | None) -> None:
 # --- gathering and exporting -----------------------------------------------------------------------------------------
 
 
-def _cases(vault: Vault, gatherer: Gatherer, chosen: SelectedSessions, seen: CaseTally, show: Show) -> Iterator[Case]:
+def _cases(
+    gatherer: Gatherer, chosen: SelectedSessions, workers: Workers | None, seen: CaseTally, show: Show
+) -> Iterator[Case]:
     """Yield the cases of the chosen sessions in order; if all are chosen, also the reviewed cases of deleted ones."""
-    for done, gathered in enumerate(_gathered(vault, gatherer, chosen.paths)):
+    for done, gathered in enumerate(gather_all(gatherer, chosen.paths, workers)):
         show(done, len(chosen.paths))
         yield from seen.counted(gathered)
     for session in sorted({*gatherer.reviewed} - chosen.known) if chosen.every else ():
         yield from seen.counted(gatherer.reviewed_only(session))
-
-
-_MANY, _CHUNK = 200, 32
-"""The minimum number of sessions for which several processes are used, and the number of sessions per chunk."""
-_GATHERERS: list[Gatherer] = []
-"""The gatherer of a worker process, as the only item."""
-
-
-def _gathered(vault: Vault, gatherer: Gatherer, paths: Sequence[Path]) -> Iterator[SessionCases]:
-    """Yield the cases of each session in order; many sessions are read on all cores.
-
-    On one core, the gatherer's cache of redacted texts also serves the export.
-    """
-    if len(paths) < _MANY or cores() == 1:
-        yield from map(gatherer.gather, paths)
-        return
-    chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]
-    for some in spread(_gather, chunks, cores(), partial(_begin, vault, gatherer.case_filter)):
-        yield from some
-
-
-def _begin(vault: Vault, wanted: CaseFilter) -> None:
-    _GATHERERS[:] = [Gatherer(vault, caching_redact(redact_of(vault.settings.secrets)), wanted)]
-
-
-def _gather(paths: Sequence[Path]) -> list[SessionCases]:
-    return [_GATHERERS[0].gather(path) for path in paths]
 
 
 class _LearnRun(NamedTuple):

@@ -7,13 +7,16 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime, tzinfo
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from crucible.core.errors import UsageError
 from crucible.core.named_tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from crucible.core.processes import Workers
 
 _AS_JSON = f"{__name__}.as_json"
 
@@ -215,3 +218,33 @@ def client_arguments(ctx: click.Context) -> tuple[str, ...]:
     """Return the arguments after `--`."""
     more: tuple[str, ...] = ctx.meta[_MORE]
     return more
+
+
+WORKERS = (
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Work in N processes, and continue a run that was killed.",
+    ),
+    click.option(
+        "--on",
+        "scheduler",
+        metavar="ADDRESS",
+        help="Work on the Dask cluster of this scheduler: tls://host:8786.",
+    ),
+)
+
+
+def workers_of(jobs: int | None, scheduler: str | None) -> Workers | None:
+    """Return where to work, None for the usual way.  Raises `UsageError` for both options or an unsafe address."""
+    if jobs is None and scheduler is None:
+        return None
+    from crucible.core.cluster import check_scheduler  # noqa: PLC0415  late, as above
+    from crucible.core.processes import Workers  # noqa: PLC0415  as above
+
+    if scheduler is None:
+        return Workers(jobs or 1)
+    if jobs is not None:
+        raise UsageError("--jobs and --on cannot be used together", "remove one of them")
+    return Workers(scheduler=check_scheduler(scheduler))

@@ -12,22 +12,33 @@ import click
 
 from crucible.cli.environment import absolute_path
 from crucible.cli.id_arguments import SESSION
-from crucible.cli.options import Door, flag, format_option
+from crucible.cli.options import WORKERS, Door, flag, format_option, with_options, workers_of
 from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, write_problems
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.commands.check.check_secrets import Found, Progress, check_secrets, check_staged
 from crucible.commands.check.check_vault import check_sessions
 from crucible.core.errors import UsageError
+from crucible.core.processes import Workers
 from crucible.vault.notes.vault import Vault
 
 
 @click.command
 @flag("--secrets", "Look for secrets in the whole vault instead.")
 @flag("--staged", "With --secrets: check only lines that the next git commit adds.")
+@with_options(WORKERS)
 @format_option()
 @click.argument("sessions", metavar="[ID]...", type=SESSION, nargs=-1)
 @click.pass_obj
-def check(door: Door, sessions: tuple[str, ...], *, secrets: bool, staged: bool, format_: str) -> int:
+def check(
+    door: Door,
+    sessions: tuple[str, ...],
+    *,
+    secrets: bool,
+    staged: bool,
+    jobs: int | None,
+    scheduler: str | None,
+    format_: str,
+) -> int:
     """Check session notes, or look for secrets in the vault.
 
     \b
@@ -49,9 +60,14 @@ def check(door: Door, sessions: tuple[str, ...], *, secrets: bool, staged: bool,
     """
     if staged and (sessions or not secrets):
         raise UsageError("--staged requires --secrets and no ID", "cru session check --secrets --staged")
+    workers = workers_of(jobs, scheduler)
+    if secrets and workers:
+        raise UsageError("--secrets works in one process", "remove --jobs and --on")
     vault = open_vault(door, looks=not staged)
-    find = _secrets if secrets else _problems
-    found = check_staged(vault, _git_folder(vault)) if staged else find(vault, sessions)
+    if staged:
+        found = check_staged(vault, _git_folder(vault))
+    else:
+        found = _secrets(vault, sessions) if secrets else _problems(vault, sessions, workers)
     write_problems([one._asdict() for one in found], format_)
     _sum_up(found, "secret" if secrets else "problem")
     if staged and found:
@@ -59,8 +75,8 @@ def check(door: Door, sessions: tuple[str, ...], *, secrets: bool, staged: bool,
     return PROBLEMS_FOUND if found else 0
 
 
-def _problems(vault: Vault, sessions: tuple[str, ...]) -> list[Found]:
-    findings = check_sessions(vault, [find_note(vault, s) for s in sessions])
+def _problems(vault: Vault, sessions: tuple[str, ...], workers: Workers | None) -> list[Found]:
+    findings = check_sessions(vault, [find_note(vault, s) for s in sessions], workers)
     names = {path: vault.relative(path) for path in {f.path for f in findings}}
     return [Found(names[f.path], f.problem.line, f.problem.code, f.problem.message) for f in findings]
 

@@ -19,7 +19,8 @@ CrucibleError                  exit 1; `str()` is a one-line message, `.hint` th
 ├── EditRefused                an edit that overlaps another, or would not have its intended effect
 ├── TranscriptError            a transcript that cannot be read at all
 ├── AgentFailed                an agent's program or a model gave no answer
-└── ServerFailed               a team's server is down, slow, or rejects the request
+├── ServerFailed               a team's server is down, slow, or rejects the request
+└── ClusterFailed              a Dask cluster is down, unsafe, of another version, or lost its workers
 """
 
 from __future__ import annotations
@@ -130,6 +131,10 @@ class ServerFailed(CrucibleError):
     def __init__(self, message: str, hint: str = "", state: str = "") -> None:
         super().__init__(message, hint)
         self.state = state
+
+
+class ClusterFailed(CrucibleError):
+    """A Dask cluster is down, unsafe, of another version, or lost its workers."""
 
 
 def reason_of(error: OSError) -> str:

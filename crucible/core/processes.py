@@ -1,4 +1,4 @@
-"""Ask about other processes; spread work over all cores and yield the results in order.
+"""Ask about other processes; spread work over processes and yield the results in order.
 
 Worker processes ignore interrupts and end with their parent.  If a worker dies, its work is redone in this process.
 """
@@ -13,6 +13,8 @@ from collections.abc import Callable, Generator, Sequence
 from itertools import islice
 from typing import TypeVar
 
+from crucible.core.named_tuples import NamedTuple
+
 _AHEAD = 4
 """Maximum chunks per process queued ahead of the consumer."""
 
@@ -24,6 +26,13 @@ def cores() -> int:
     """Return the number of cores available to this process."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+class Workers(NamedTuple):
+    """Where to do work: in `processes` of this machine, or on the Dask cluster of `scheduler`, an address like `tls://host:8786`."""
+
+    processes: int = 1
+    scheduler: str = ""
 
 
 if sys.platform == "win32":
@@ -61,23 +70,37 @@ else:
 def spread(
     work: Callable[[_Chunk], _Result],
     chunks: Sequence[_Chunk],
-    processes: int,
+    workers: Workers,
     begin: Callable[[], None] | None = None,
 ) -> Generator[_Result, None, None]:
     """Yield the result of `work` for each chunk, in order.  With one process, the work runs in the current one.
 
     `work`, `begin`, chunks and results must be picklable.  `begin` is called once in each process that does work,
-    including this one if it takes over.
+    including this one if it takes over.  Raises `ClusterError` if the cluster cannot be used.
     """
     done = 0
-    if processes > 1:
-        for result in _by_processes(work, chunks, processes, begin):
-            yield result
-            done += 1
+    for result in _by_others(work, chunks, workers, begin):
+        yield result
+        done += 1
     # The system may have killed a worker because memory ran out.
     if done < len(chunks) and begin:
         begin()
     yield from map(work, chunks[done:])
+
+
+def _by_others(
+    work: Callable[[_Chunk], _Result],
+    chunks: Sequence[_Chunk],
+    workers: Workers,
+    begin: Callable[[], None] | None,
+) -> Generator[_Result, None, None]:
+    """Yield the results of other processes, in order; stops early if one dies."""
+    if workers.scheduler:
+        from crucible.core.cluster import spread_on_cluster  # noqa: PLC0415  an extra, and slow
+
+        yield from spread_on_cluster(work, chunks, workers.scheduler, begin)
+    elif workers.processes > 1:
+        yield from _by_processes(work, chunks, workers.processes, begin)
 
 
 def _by_processes(

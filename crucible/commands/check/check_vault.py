@@ -7,11 +7,16 @@ Codes reported: `unreadable-note`, `unreadable-folder`, `broken-link`, `ambiguou
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
+from crucible.core.batches import Run, work_in_batches
 from crucible.core.errors import CrucibleError
+from crucible.core.named_tuples import NamedTuple
+from crucible.core.pickled_values import ValueTypes
+from crucible.core.processes import Workers
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter
@@ -40,10 +45,11 @@ def link_table(vault: Vault) -> LinkTable:
     return LinkTable(map(vault.relative, vault.note_paths()))
 
 
-def check_sessions(vault: Vault, paths: Sequence[Path] = ()) -> list[Finding]:
+def check_sessions(vault: Vault, paths: Sequence[Path] = (), workers: Workers | None = None) -> list[Finding]:
     """Return the problems in these notes, or in all session notes, sorted by path and line.
 
     All session notes are read in any case, since a duplicate id or a missing parent can only be found in other notes.
+    They are read in this process, or by `workers`.
     """
     findings: list[Finding] = []
 
@@ -53,11 +59,10 @@ def check_sessions(vault: Vault, paths: Sequence[Path] = ()) -> list[Finding]:
     every = dict.fromkeys([*vault.session_paths(folder_unreadable), *paths])
     links = link_table(vault)
     relations: dict[str, _Relations] = {}
-    for at, note in _read_all(vault, every, findings):
-        properties = find_frontmatter(note.source)
-        relations[at] = _Relations.of(note, properties)
-        if not paths or note.path in paths:
-            findings += [Finding(note.path, problem) for problem in _own_problems(at, note, properties, links)]
+    for checked in _checked(vault, links, [*every], paths, workers):
+        if checked.relations:
+            relations[checked.at] = checked.relations
+        findings += checked.findings
     references = _References.of(relations, links)
     for at, one in relations.items():
         findings += [Finding(one.path, problem) for problem in _id_problems(at, one, references)]
@@ -65,15 +70,6 @@ def check_sessions(vault: Vault, paths: Sequence[Path] = ()) -> list[Finding]:
     requested = {f for f in findings if not paths or f.path in paths}
     place = {path: at for at, path in enumerate(sorted({f.path for f in requested}))}  # comparing paths is slow
     return sorted(requested, key=lambda f: (place[f.path], f.problem.line, f.problem.code, f.problem.message))
-
-
-def _read_all(vault: Vault, paths: Iterable[Path], findings: list[Finding]) -> Iterator[tuple[str, Note]]:
-    """Yield each readable note with its path relative to the vault's root."""
-    for path in paths:
-        try:
-            yield vault.relative(path), vault.read(path)
-        except CrucibleError as error:
-            findings.append(Finding(path, Problem("unreadable-note", 1, str(error))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +100,57 @@ class _Relations:
             _key_line(note, properties, "sources"),
             _key_line(note, properties, "parent"),
         )
+
+
+class _Checked(NamedTuple):
+    """What one note says about others, None if it cannot be read, and its own problems; `at` is its path in the vault."""
+
+    at: str
+    relations: _Relations | None
+    findings: Sequence[Finding]
+
+
+_VALUES = ValueTypes(
+    {
+        __name__: {"_Checked", "_Relations", "Finding"},
+        "crucible.documents.markdown.source": {"Problem"},
+        "pathlib": {"PosixPath", "WindowsPath"},
+    }
+)
+_LINKS: list[tuple[Vault, LinkTable]] = []
+"""The vault and the links of a worker process, as the only item."""
+
+
+def _checked(
+    vault: Vault, links: LinkTable, paths: Sequence[Path], only: Sequence[Path], workers: Workers | None
+) -> Iterator[_Checked]:
+    """Yield what each note says; its own problems if it is among `only` or that is empty."""
+    if workers is None:
+        yield from (_check_note(vault, links, path, own=not only or path in only) for path in paths)
+        return
+    for some in work_in_batches(
+        Run(vault.root, "check", _VALUES, workers), _check_batch, paths, partial(_begin, vault)
+    ):
+        yield from some
+
+
+def _begin(vault: Vault) -> None:
+    _LINKS[:] = [(vault, link_table(vault))]
+
+
+def _check_batch(paths: Sequence[Path]) -> list[_Checked]:
+    return [_check_note(*_LINKS[0], path) for path in paths]
+
+
+def _check_note(vault: Vault, links: LinkTable, path: Path, *, own: bool = True) -> _Checked:
+    at = vault.relative(path)
+    try:
+        note = vault.read(path)
+    except CrucibleError as error:
+        return _Checked(at, None, [Finding(path, Problem("unreadable-note", 1, str(error)))])
+    properties = find_frontmatter(note.source)
+    found = [Finding(note.path, problem) for problem in (_own_problems(at, note, properties, links) if own else ())]
+    return _Checked(at, _Relations.of(note, properties), found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from crucible.commands.imports.import_report import ImportOptions
 from crucible.core.errors import CrucibleError, NoteChanged
 from crucible.core.file_stamps import digest_of
 from crucible.core.files import make_folders, write_atomic
+from crucible.core.pickled_values import BROKEN, ValueTypes
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.source import Edit
 from crucible.documents.recording.kept_recording import ClosedPhase
@@ -51,19 +52,7 @@ BEFORE_END = 1 << 18
 _MOST = 200
 """Maximum folds kept: the oldest are deleted."""
 _BLOCK, _SAMPLES = 4096, 16
-_BROKEN = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ImportError,
-    EOFError,
-    RecursionError,
-    pickle.PickleError,
-    CrucibleError,
-)
-"""What reading a damaged file, or one of another version, may raise."""
+_BROKEN = (*BROKEN, CrucibleError)
 
 
 def keeps_folds(settings: VaultSettings, options: ImportOptions) -> bool:
@@ -113,8 +102,8 @@ class KeptFolds:
             head, _, body = data.partition(b"\n")
             if head == self._head(log, int(head.split(b" ")[0]), body):
                 stream = io.BytesIO(body)
-                middle = _Loader(stream).load()
-                place, values = _Loader(stream).load()
+                middle = _VALUES.load(stream)
+                place, values = _VALUES.load(stream)
                 return KeptFold(place, values, middle)
         return None
 
@@ -196,29 +185,16 @@ def _middle_of(note: Note, before: Note | None, source: str, closed: list[Closed
 
 # --- loading ---------------------------------------------------------------------------------------------------------
 
-_PLAIN = {
-    "builtins": {"set", "frozenset", "list", "dict", "tuple", "bytearray", "complex"},
-    "collections": {"Counter", "defaultdict", "deque", "OrderedDict"},
-    "datetime": {"datetime", "timedelta", "timezone"},
-    "crucible.clients.log_files": {"LogPlace"},
-    "crucible.commands.imports.trunk_events": {"SubagentResults"},
-}
-_PURE = (
-    "crucible.clients.events",
-    "crucible.clients.claude_code.state",
-    "crucible.documents.",
-    "crucible.analysis.findings.",
+_VALUES = ValueTypes(
+    {
+        "crucible.clients.log_files": {"LogPlace"},
+        "crucible.commands.imports.trunk_events": {"SubagentResults"},
+    },
+    (
+        "crucible.clients.events",
+        "crucible.clients.claude_code.state",
+        "crucible.documents.",
+        "crucible.analysis.findings.",
+    ),
 )
-"""Modules whose classes are values, or states of a fold, and do nothing when they are made."""
-
-
-class _Loader(pickle.Unpickler):
-    """Loads only values: a pickle may otherwise run any function."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        # A dotted name, or a class that the module only imported, could be any class of the program.
-        if "." not in name and (name in _PLAIN.get(module, ()) or module.startswith(_PURE)):
-            found = super().find_class(module, name)
-            if isinstance(found, type) and found.__module__ == module:
-                return found
-        raise ValueError(f"{module}.{name}: not a value")
+"""Values, and states of a fold."""

@@ -27,7 +27,7 @@ from crucible.commands.imports.session_ids import Opening, SessionSkippedError
 from crucible.commands.imports.session_logs import SessionLogs
 from crucible.commands.imports.strands import EventSink, Strand
 from crucible.core.files import append_errors, make_folders
-from crucible.core.processes import cores, is_alive, spread
+from crucible.core.processes import Workers, cores, is_alive, spread
 from crucible.core.secrets.redaction import PRIVATE
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.events.event_recorder import Record, record_of
@@ -107,7 +107,7 @@ class ReadingAhead:
         _remove_leftovers(self._folder)
         # The names of projects, which the import learns one after another, are not needed for reading.
         begin = partial(_begin, vault.root, vault.settings, replace(options, projects={}), self._folder)
-        self._readings: Generator[Reading, None, None] = spread(_read, tasks, cores(), begin)
+        self._readings: Generator[Reading, None, None] = spread(_read, tasks, Workers(cores()), begin)
         # The workers must start before the import takes a lock: they would inherit it and never let it go.
         self._first: Reading | None = next(self._readings)
 

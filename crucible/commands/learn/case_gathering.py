@@ -96,7 +96,7 @@ class Gatherer:
     """Gathers the cases of a vault, session by session."""
 
     def __init__(self, vault: Vault, redact: Redact, case_filter: CaseFilter) -> None:
-        self._vault = vault
+        self.vault = vault
         self._redact = redact
         self.case_filter = case_filter
         self._paths: dict[str, Path] = {}
@@ -119,7 +119,9 @@ class Gatherer:
         name = note_name(path.name)
         first = self._paths.get(name, path)
         if first != path:
-            message = f"{self._vault.relative(path)}: {self._vault.relative(first)} has the same name; only its cases are used"
+            message = (
+                f"{self.vault.relative(path)}: {self.vault.relative(first)} has the same name; only its cases are used"
+            )
             return SessionCases(name, (), (CrucibleError(message, 'rename one of them with "cru session rename"'),), {})
         made: tuple[Case, ...] = ()
         problems: list[CrucibleError] = []
@@ -127,7 +129,7 @@ class Gatherer:
             try:
                 session = self._note(path).session
                 children = self._children(session)
-                calls = load_recorded_calls(self._vault.root, session.id)
+                calls = load_recorded_calls(self.vault.root, session.id)
                 # Cases use the file name as the session's id; its events are stored under the id in the note.
                 made = extract(replace(session, id=name), children, calls, self._redact)
             except CrucibleError as error:
@@ -183,13 +185,13 @@ class Gatherer:
         found = []
         for path in paths:
             try:
-                read = load_case(self._vault, path).read
+                read = load_case(self.vault, path).read
             except CrucibleError as error:
                 problems.append(error)
                 read = ParsedCase(None, (), note_name(path.name), "")
             else:
                 if read.case is None:
-                    at = f"{self._vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
+                    at = f"{self.vault.relative(path)}:{read.problems[0].line if read.problems else 1}"
                     message = f"{at}: skipped a case that cannot be parsed"
                     problems.append(CrucibleError(message, 'run "cru case check" for the reason'))
             found.append(_Noted(path, read))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from crucible.core.errors import CrucibleError
 from crucible.core.files import inside, read_bytes
 from crucible.core.patterns import late_pattern
-from crucible.core.processes import cores, spread
+from crucible.core.processes import Workers, cores, spread
 from crucible.documents.markdown.source import NOWHERE, Source
 from crucible.documents.session.session import Session
 from crucible.documents.session.session_reader import read_session
@@ -63,11 +63,17 @@ class Derived(NamedTuple):
     size: int = 0
 
 
-def derive_notes(root: str, paths: Sequence[str], progress: Progress | None = None) -> Iterator[Derived | None]:
-    """Yield the documents of each note, in order; None for a note that is gone or unreadable."""
+def derive_notes(
+    root: str, paths: Sequence[str], progress: Progress | None = None, workers: Workers | None = None
+) -> Iterator[Derived | None]:
+    """Yield the documents of each note, in order; None for a note that is gone or unreadable.
+
+    Without `workers`, many notes are read on all cores.
+    """
+    workers = workers or Workers(cores() if len(paths) >= _WORTH_PROCESSES else 1)
     chunks = [(root, paths[at : at + _CHUNK]) for at in range(0, len(paths), _CHUNK)]
     done = 0
-    for derived in spread(_derive_chunk, chunks, cores() if len(paths) >= _WORTH_PROCESSES else 1):
+    for derived in spread(_derive_chunk, chunks, workers):
         yield from derived
         done += len(derived)
         if progress:

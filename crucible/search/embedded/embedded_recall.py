@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from math import log, sqrt
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from weakref import finalize
 
 from crucible.core.errors import CrucibleError, IndexBroken, reason_of
@@ -39,6 +39,9 @@ from crucible.search.embedded.tantivy_search import (
 from crucible.search.near_words import INDEX_FOLDER, NEAR_TABLE, FindNear, NearTable, near_table_path, no_near
 from crucible.search.question_words import read_question, with_name_parts, words_in
 from crucible.search.recall import NO_ITEMS, Answer, Event, EventKind, ItemCatalog, Progress, Question
+
+if TYPE_CHECKING:
+    from crucible.core.processes import Workers
 
 CANDIDATES = 30
 """Maximum number of items to compare with a text."""
@@ -108,9 +111,10 @@ class EmbeddedRecall:
         self._is_temporary, self._store = True, RecallStore(Path(folder, "recall"))
         return refresh(self._store, self._source, progress, patience=patience)
 
-    def rebuild(self, progress: Progress | None = None) -> IndexState:
-        """Rebuild the index from scratch."""
+    def rebuild(self, progress: Progress | None = None, workers: Workers | None = None) -> IndexState:
+        """Rebuild the index from scratch; `workers` read the notes, None means all cores."""
         self._opened = None
+        self._source = self._source._replace(workers=workers)
         with suppress(OSError):
             self._store.forget()
         return self.refresh(progress, patience=self._source.settings.lock_seconds)

@@ -26,6 +26,7 @@ from crucible.vault.index.scan import joined, scan_notes
 from crucible.vault.index.vouching import vouched_index
 
 if TYPE_CHECKING:
+    from crucible.core.processes import Workers
     from crucible.search.embedded.documents import Derived
 
 _ARCHIVED = ".jsonl.zst"
@@ -144,12 +145,16 @@ def event_log_states(root: str) -> dict[str, str]:
 
 
 class IndexSource(NamedTuple):
-    """The input of the index: the vault at `root` (a real path), its notes and its knowledge items."""
+    """The input of the index: the vault at `root` (a real path), its notes and its knowledge items.
+
+    `workers` read the notes; None means the usual way.
+    """
 
     root: str
     settings: VaultSettings
     notes: NoteChanges
     items: ItemCatalog
+    workers: Workers | None = None
 
 
 class IndexState(NamedTuple):
@@ -284,7 +289,7 @@ class _IndexWriter:
         # Late: a question about unchanged notes builds no documents.
         from crucible.search.embedded.documents import derive_item, derive_notes  # noqa: PLC0415
 
-        notes = derive_notes(self._source.root, changes.notes, self._progress)
+        notes = derive_notes(self._source.root, changes.notes, self._progress, self._source.workers)
         for path, one in zip(changes.notes, notes, strict=True):
             yield path, one, changes.logs.get(one.session if one else _stem(path), "")
         for name in changes.items:

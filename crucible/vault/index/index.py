@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from crucible.core.errors import IndexBroken, reason_of
 from crucible.core.named_tuples import NamedTuple
-from crucible.core.processes import cores, spread
+from crucible.core.processes import Workers, cores, spread
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.index.freshness import Suspects, compare_folders, compare_names
 from crucible.vault.index.index_draft import Change, IndexDraft
@@ -71,7 +71,7 @@ def _chunks_read(root: str, requested: Sequence[NoteRequest]) -> Iterator[list[N
     if many:
         # A query of an up-to-date index reads no notes and must not load this.  Forked processes share it.
         import crucible.vault.index.note_rows  # noqa: F401, PLC0415
-    yield from spread(_read_chunk, chunks, cores() if many else 1)
+    yield from spread(_read_chunk, chunks, Workers(cores() if many else 1))
 
 
 def _read_chunk(given: Chunk) -> list[NoteReading]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.core.processes import cores, spread
+from crucible.core.processes import Workers, cores, spread
 from samples.waiting import is_gone, wait_until
 from tests.cases import for_each
 from tests.paths import ROOT
@@ -53,29 +53,29 @@ def _fail(chunk: int) -> int:
 @for_each("processes", [1, 2, 3])
 @for_each("count", [0, 1, 5, 40])
 def test_results_come_in_the_order_of_their_chunks(processes: int, count: int) -> None:
-    assert list(spread(_square, CHUNKS[:count], processes)) == [n * n for n in CHUNKS[:count]]
+    assert list(spread(_square, CHUNKS[:count], Workers(processes))) == [n * n for n in CHUNKS[:count]]
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_every_process_that_works_was_begun(processes: int) -> None:
-    found = list(spread(_begun, CHUNKS, processes, partial(_begin, "ready")))
+    found = list(spread(_begun, CHUNKS, Workers(processes), partial(_begin, "ready")))
     assert found == [(n, ["ready"]) for n in CHUNKS]
 
 
 def test_what_a_process_that_died_left_undone_is_done_here(tmp_path: Path) -> None:
-    assert list(spread(partial(_die_once, tmp_path / "died"), CHUNKS, 2)) == CHUNKS
+    assert list(spread(partial(_die_once, tmp_path / "died"), CHUNKS, Workers(2))) == CHUNKS
     assert (tmp_path / "died").exists()
 
 
 def test_an_error_of_the_work_is_the_callers() -> None:
     with pytest.raises(ValueError, match="five"):
-        list(spread(_fail, CHUNKS, 2))
+        list(spread(_fail, CHUNKS, Workers(2)))
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
 def test_a_consumer_that_stops_leaves_no_process() -> None:
     before = _children()
-    results = spread(_square, CHUNKS, 2)
+    results = spread(_square, CHUNKS, Workers(2))
     assert next(results) == 0
     assert len(_children() - before) >= 2
     results.close()
@@ -93,7 +93,7 @@ def test_no_process_outlives_us(tmp_path: Path) -> None:
         "import os, sys\n"
         "from tests.unit.core.test_processes import first_only\n"
         "from crucible.core.processes import spread\n"
-        "for pid in spread(first_only, list(range(8)), 2): print(pid, flush=True)\n"
+        "for pid in spread(first_only, list(range(8)), Workers(2)): print(pid, flush=True)\n"
     )
     root = ROOT
     env = {**os.environ, "PYTHONPATH": str(root)}
