@@ -19,6 +19,7 @@ PACKAGE = Path(crucible.__file__).parent
 ROOT = PACKAGE.parent
 
 LATE = {
+    "crucible.core.processes": {"crucible.core.cluster"},
     "crucible.memory.bookmarks.make_bookmark": {"crucible.clients.registry"},
     "crucible.vault.index.index": {"crucible.vault.index.note_rows"},
     "crucible.documents.markdown.wikilinks": {
@@ -40,6 +41,8 @@ LATE = {
         "crucible.core.settings.settings",
         "crucible.core.settings.toml_scan",
         "crucible.vault.index.time_filters",
+        "crucible.core.cluster",
+        "crucible.core.processes",
     },
     "crucible.cli.session_list": {"crucible.core.prices.price_list", "crucible.vault.index.costs"},
     "crucible.cli.session_resume": {"crucible.cli.session_continue"},

@@ -92,7 +92,7 @@ def test_no_process_outlives_us(tmp_path: Path) -> None:
     script = (
         "import os, sys\n"
         "from tests.unit.core.test_processes import first_only\n"
-        "from crucible.core.processes import spread\n"
+        "from crucible.core.processes import Workers, spread\n"
         "for pid in spread(first_only, list(range(8)), Workers(2)): print(pid, flush=True)\n"
     )
     root = ROOT
