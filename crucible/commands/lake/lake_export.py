@@ -34,7 +34,7 @@ from crucible.commands.lake.lake_store import FolderStore, LakeStore
 from crucible.commands.lake.lake_tables import LOG_TABLES, TABLES, Kind, file_schema
 from crucible.core.errors import UsageError
 from crucible.core.files import write_errors
-from crucible.core.processes import cores, spread
+from crucible.core.processes import Workers, cores, spread
 from crucible.vault.index.schema import View
 
 Ask = Callable[[Callable[[View], Any]], Any]
@@ -128,7 +128,7 @@ class _Export:
         self._keep({key: one for key, one in old.items() if key in wanted})
         requests = [one for at, part in enumerate(changed) for one in self._requests(at, part, states)]
         count = min(processes, len(requests)) if len(requests) >= _WORTH_PROCESSES else 1
-        logs = spread(read_logs, requests, count)
+        logs = spread(read_logs, requests, Workers(count))
         for done, (at, batches) in enumerate(groupby(logs, key=lambda rows: rows.partition), 1):
             self._write(changed[at], batches)
             if progress:
