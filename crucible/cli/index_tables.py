@@ -77,7 +77,7 @@ def rebuild(door: Door, *, recall: bool, jobs: int | None, scheduler: str | None
 
     \b
       cru index rebuild
-      cru index rebuild --recall --on tls://scheduler:8786
+      cru index rebuild --recall --jobs 4
     """
     workers = workers_of(jobs, scheduler)
     if workers and not recall:

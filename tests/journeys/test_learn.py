@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from crucible.cli import learn_command as learning
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
+from crucible.commands.learn import gathering_processes as learning
 from crucible.documents.markdown.wikilinks import strip_heading_for_link
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
