@@ -135,5 +135,10 @@ class Export:
                 self._folder.write(path, zlib.decompress(self._waiting.read(length)))
             for path in removed:
                 self._folder.remove(path)
-            if pending:
+            if pending or self._has_new_keys():
                 self._folder.save(self.rows.values())
+
+    def _has_new_keys(self) -> bool:
+        """Return whether a page has the same bytes, but depends on something else now."""
+        old = self._folder.rows
+        return any(path not in old or old[path].key != row.key for path, row in self.rows.items())

@@ -23,7 +23,7 @@ from crucible.core.zones import in_zone
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import Session
 from crucible.memory.history.history_folder import HISTORY
-from crucible.vault.events.event_files import archive_path, flight_folder
+from crucible.vault.events.event_files import archive_path, flight_folder, may_have_records
 from crucible.vault.index.costs import NO_COST, Cost, costs_of
 from crucible.vault.index.query import COST, UNPRICED, SessionQuery, select
 from crucible.vault.index.schema import Row, View, path_of_cell
@@ -84,12 +84,15 @@ class SitePages:
         """`basis` is whatever else decides how texts are redacted."""
         self._web, self._level, self._redaction = web, level, redaction
         self._rows, self._costs = web.ask(self._select)
+        web.keep_links()
         self._notes = {
             f"/{folder}/{quote(note_name(path.name))}": (folder, path)
             for folder, notes in FOLDERS.items()
             for path in notes.paths(web.vault)
         }
         days = [str(in_zone(datetime(2026, month, 1, tzinfo=UTC), web.zone)) for month in (1, 7)]
+        self.count = len(self._rows) + len(self._notes) + len(FOLDERS) + len(self._starts()) + 2
+        """How many pages there are."""
         self._basis = (_FORMAT, __version__, level, days, web.prices.date, basis)
         self._paths = dict(self._place())
         self._by_redacted = {
@@ -157,11 +160,6 @@ class SitePages:
             yield SitePage(path, "", partial(self._list, start, path))
         for folder in FOLDERS:
             yield SitePage(f"{folder}.html", "", partial(self._folder, folder))
-
-    @property
-    def count(self) -> int:
-        """How many pages there are."""
-        return len(self._rows) + len(self._notes) + len(FOLDERS) + len(self._starts()) + 2
 
     def static_files(self, count: int) -> Iterator[tuple[str, bytes]]:
         """Yield the files that no note changes: stylesheet, scripts, and the page for searching `count` pages."""
@@ -279,6 +277,8 @@ def _file_of(row: Row, root: Path) -> Path:
 
 def _stamps_of_log(root: Path, name: str) -> object:
     """Return the stamps of a session's event log."""
+    if not may_have_records(root, name):
+        return []
     folder = flight_folder(root, name)
     files = sorted(folder.iterdir()) if folder.is_dir() else ()
     return [stamp_at(archive_path(root, name)), *((file.name, stamp_at(file)) for file in files)]

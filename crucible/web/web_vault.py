@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, tzinfo
+from math import inf
 from pathlib import Path
 from subprocess import DEVNULL, run
 from threading import Lock, Thread
@@ -141,6 +142,10 @@ class WebVault:
                 paths += map(self.vault.relative, folder.paths(self.vault))
             kept = self._links = (now, LinkTable(paths))
         return kept[1]
+
+    def keep_links(self) -> None:
+        """Use the table of links as it is now, until `forget_links`."""
+        self._links = (inf, self._table())
 
     def forget_links(self) -> None:
         """Read the table of links again when it is next needed."""
