@@ -101,6 +101,16 @@ def test_a_kept_line_is_used_until_the_index_or_the_prices_change_and_holds_no_c
     assert line_for(b"{}", spent, monkeypatch, tmp_path) == "$8.00 today | $8.00 this week\n"
 
 
+def test_broken_prices_are_named_instead_of_the_costs_until_they_are_repaired(
+    spent: Vault, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "prices.toml").write_text("[[price]\n")
+    line = line_for(json.dumps(STATE).encode(), spent, monkeypatch, tmp_path)
+    assert line == "$0.01 session | prices.toml has an error: cru doctor\n"
+    (tmp_path / "prices.toml").write_text("")
+    assert "$5.00 today" in line_for(b"{}", spent, monkeypatch, tmp_path)
+
+
 def test_a_broken_index_blanks_only_its_part_and_is_logged(
     spent: Vault, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

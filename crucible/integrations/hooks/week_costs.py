@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
-from crucible.core.errors import CrucibleError
+from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.files import inside, make_folders, write_atomic
 from crucible.core.prices.price_list import load_prices
 from crucible.core.settings.settings import load_user_settings
@@ -36,8 +36,12 @@ def keep_week_line(root: str, state: str, cache: str) -> str:
 
 
 def week_line(root: str, own_prices: str, today: date) -> str:
-    """Return the costs of today and of the week, and the models without a price."""
-    view, prices = stored_view(root), load_prices(own_prices)
+    """Return the costs of today and of the week, and the models without a price; or that the prices are broken."""
+    view = stored_view(root)
+    try:
+        prices = load_prices(own_prices)
+    except VaultError:
+        return "prices.toml has an error: cru doctor"
     first = date.fromisoformat(span_of("week", today).first)
     days = [(first + timedelta(days=at)).isoformat() for at in range((today - first).days + 1)]
     week = list(usage_in(view, prices, days))
