@@ -25,7 +25,7 @@ _SETTLE = 0.25
 """Seconds without a new row that end a turn."""
 _LONGEST = 1.5
 """Maximum seconds from a row to its import, while more rows arrive."""
-_RESTS = 5
+_RESTS = 2
 """Factor by which the pause after an import is longer than the import, so that large sessions cost little."""
 _LONGEST_REST = 30.0
 _QUIET = 60.0
