@@ -41,7 +41,8 @@ def _add(door: Door, service: Service, *, dry_run: bool, yes: bool) -> bool:
     """Show the file and write it after asking; return whether it has changed.  Nothing is started."""
     is_there = is_service_installed(service)
     if not is_there:
-        write(f"{clean_line(str(service.path))}:\n")
+        write(f"{clean_line(str(service.path))}:")
+        write()
         for line in service.data.decode("utf-8", "replace").split("\n"):
             write(line)
     if dry_run:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from io import BytesIO
@@ -18,6 +19,7 @@ from typing import TypeVar
 
 import orjson
 
+from crucible.core.errors import VaultError
 from crucible.core.extras import DISTRIBUTION
 from crucible.core.files import make_folders, write_atomic
 from crucible.core.named_tuples import NamedTuple
@@ -33,13 +35,22 @@ _LEAST_BATCHES = 64
 _Result = TypeVar("_Result")
 
 
+def _none(_path: Path) -> Iterable[Path]:
+    return ()
+
+
 class Run(NamedTuple):
-    """A piece of work on notes of the vault at `root`; `what` names it, with its options."""
+    """A piece of work on notes of the vault at `root`; `what` names it, with its options.
+
+    Results are kept only while what they were made from is the same: the notes, `others` of each, and `basis`.
+    """
 
     root: Path
     what: str
     values: ValueTypes
     workers: Workers
+    basis: str = ""
+    others: Callable[[Path], Iterable[Path]] = _none
 
 
 def batches_of(paths: Sequence[Path]) -> list[Sequence[Path]]:
@@ -59,9 +70,9 @@ def work_in_batches(
     Results are kept in `.crucible/cache/batches` until all have been used.
     """
     own = run.root / ".crucible"
-    what = f"{run.what}\n{version(DISTRIBUTION)}\n{_stamp(own / 'config.toml')}"
-    folder = make_folders(run.root, own / "cache" / "batches" / _digest(what))
-    batches = {_shard_name(batch): batch for batch in batches_of(paths)}
+    basis = f"{version(DISTRIBUTION)}\n{_stamp(own / 'config.toml')}\n{run.basis}"
+    folder = make_folders(run.root, own / "cache" / "batches" / _digest(run.what))
+    batches = {_shard_name(basis, batch, run.others): batch for batch in batches_of(paths)}
     _write_manifest(folder, run.what, [*batches])
     missing = [(name, batch) for name, batch in batches.items() if not (folder / name).exists()]
     written = spread(partial(_write_shard, folder, work), missing, run.workers, begin)
@@ -74,24 +85,32 @@ def work_in_batches(
 
 
 def _write_manifest(folder: Path, what: str, names: Sequence[str]) -> None:
-    """Write what the run consists of, and remove results of notes that have changed since."""
+    """Write what the run consists of, and remove results that are outdated."""
     for one in set(os.listdir(folder)) - {*names}:
-        (folder / one).unlink(missing_ok=True)
+        with suppress(OSError):  # a folder, or another run has removed it
+            (folder / one).unlink()
     write_atomic(folder / "manifest.json", orjson.dumps({"work": what, "shards": names}), fsync=False)
 
 
 def _write_shard(folder: Path, work: Callable[[Sequence[Path]], object], batch: tuple[str, Sequence[Path]]) -> str:
     name, paths = batch
     body = pickle.dumps(work(paths), pickle.HIGHEST_PROTOCOL)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(folder / name, sha256(body).digest() + body, fsync=False)
+    try:
+        _write(folder / name, body)
+    except VaultError:  # another run of the same work has ended, and removed the folder
+        _write(folder / name, body)
     return name
+
+
+def _write(path: Path, body: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, sha256(body).digest() + body, fsync=False)
 
 
 def _read_shard(path: Path, values: ValueTypes, redo: Callable[[], _Result]) -> _Result:
     """Return a result.  After a power failure its file may be damaged: then the work is done again."""
     try:
-        data = path.read_bytes()
+        data = path.read_bytes() if path.is_file() else b""
         if sha256(data[32:]).digest() == data[:32]:
             result: _Result = values.load(BytesIO(data[32:]))
             return result
@@ -108,8 +127,9 @@ def _redo(
     return work(batch)
 
 
-def _shard_name(paths: Sequence[Path]) -> str:
-    return _digest("\n".join(f"{path}\0{_stamp(path)}" for path in paths))
+def _shard_name(basis: str, paths: Sequence[Path], others: Callable[[Path], Iterable[Path]]) -> str:
+    files = (one for path in paths for one in (path, *others(path)))
+    return _digest("\n".join((basis, *(f"{path}\0{_stamp(path)}" for path in files))))
 
 
 def _stamp(path: Path) -> str:

@@ -15,6 +15,8 @@ _PLAIN = {
 BROKEN = (
     OSError,
     ValueError,
+    ArithmeticError,
+    MemoryError,
     LookupError,
     TypeError,
     AttributeError,

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="about systemd")
 def test_a_service_is_shown_first_and_never_started(cru: Cru) -> None:
     shown = cru("install", "service", "--dry-run")
     assert "ExecStart=" in shown.stdout
+    assert ".service:\n\n" in shown.stdout
     assert "would install in  " in shown.stdout
     assert not list(Path.home().rglob("*.service"))
     refused = cru("install", "service")

@@ -128,9 +128,10 @@ def _checked(
     if workers is None:
         yield from (_check_note(vault, links, path, own=not only or path in only) for path in paths)
         return
-    for some in work_in_batches(
-        Run(vault.root, "check", _VALUES, workers), _check_batch, paths, partial(_begin, vault)
-    ):
+    # Whether a link is broken depends on which notes there are.
+    basis = "\n".join(sorted(map(vault.relative, vault.note_paths())))
+    run = Run(vault.root, "check", _VALUES, workers, basis)
+    for some in work_in_batches(run, _check_batch, paths, partial(_begin, vault)):
         yield from some
 
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
+from crucible.core import batches
 from crucible.core.batches import Run, work_in_batches
 from crucible.core.cluster import check_scheduler
 from crucible.core.errors import UsageError
+from crucible.core.files import write_atomic
 from crucible.core.pickled_values import ValueTypes
 from crucible.core.processes import Workers
 
@@ -38,8 +43,20 @@ def notes(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def _run(notes: Sequence[Path], log: Path, *, fails: str = "", processes: int = 1) -> list[int]:
-    run = Run(notes[0].parent, "lengths", PLAIN, Workers(processes))
+def _nothing(_path: Path) -> Iterable[Path]:
+    return ()
+
+
+def _run(
+    notes: Sequence[Path],
+    log: Path,
+    *,
+    fails: str = "",
+    processes: int = 1,
+    basis: str = "",
+    others: Callable[[Path], Iterable[Path]] = _nothing,
+) -> list[int]:
+    run = Run(notes[0].parent, "lengths", PLAIN, Workers(processes), basis, others)
     return [one for some in work_in_batches(run, partial(_lengths, log, fails), notes) for one in some]
 
 
@@ -69,6 +86,14 @@ def test_a_note_that_changed_meanwhile_is_read_again(notes: list[Path], tmp_path
     assert _run(notes, tmp_path / "second") == [700 if number == 7 else number for number in range(200)]
 
 
+class _Called:
+    def __init__(self, function: Callable[..., object], values: tuple[object, ...]) -> None:
+        self._call = function, values
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return self._call
+
+
 class _Hostile:
     def __init__(self, target: Path) -> None:
         self._target = target
@@ -87,6 +112,62 @@ def test_a_damaged_or_forged_result_is_made_again(notes: list[Path], tmp_path: P
         path.write_bytes({"cut": whole[:-3], "empty": b"", "hostile": sha256(forged).digest() + forged}[damage])
     assert _run(notes, tmp_path / "second") == [*range(200)]
     assert not (tmp_path / "hacked").exists()
+
+
+@pytest.mark.parametrize("forged", [(timedelta, (10**18,)), (bytearray, (10**15,))])
+def test_a_forged_result_of_an_impossible_size_is_made_again(
+    notes: list[Path], tmp_path: Path, forged: tuple[Callable[..., object], tuple[object, ...]]
+) -> None:
+    with pytest.raises(RuntimeError):
+        _run(notes, tmp_path / "first", fails="150.md")
+    body = pickle.dumps(_Called(*forged))
+    for path in _kept(notes):
+        path.write_bytes(sha256(body).digest() + body)
+    assert _run(notes, tmp_path / "second") == [*range(200)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes in folders")
+def test_a_pipe_in_place_of_a_result_is_not_waited_for(notes: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError):
+        _run(notes, tmp_path / "first", fails="150.md")
+    first = _kept(notes)[0]
+    first.unlink()
+    os.mkfifo(first)
+    assert _run(notes, tmp_path / "second") == [*range(200)]
+
+
+def test_a_folder_among_the_results_is_left(notes: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError):
+        _run(notes, tmp_path / "first", fails="150.md")
+    (_kept(notes)[0].parent / "stray").mkdir()
+    assert _run(notes, tmp_path / "second") == [*range(200)]
+
+
+def test_a_result_is_outdated_when_its_basis_or_another_file_has_changed(notes: list[Path], tmp_path: Path) -> None:
+    other = tmp_path / "events"
+    for basis, text in (("old", "1"), ("new", "1"), ("new", "22")):
+        other.write_text(text)
+        before = {*_kept(notes)} if basis == "new" else set()
+        with pytest.raises(RuntimeError):
+            _run(notes, tmp_path / "log", fails="150.md", basis=basis, others=lambda _: (other,))
+        assert _kept(notes)
+        assert before.isdisjoint(_kept(notes))
+
+
+def test_the_end_of_another_run_of_the_same_work_does_no_harm(
+    notes: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[Path] = []
+
+    def write(path: Path, data: bytes, *, fsync: bool) -> None:
+        if path.suffix != ".json" and not ended:
+            ended.append(path)
+            rmtree(path.parent)
+        write_atomic(path, data, fsync=fsync)
+
+    monkeypatch.setattr(batches, "write_atomic", write)
+    assert _run(notes, tmp_path / "log") == [*range(200)]
+    assert ended
 
 
 def test_a_folder_of_results_outside_the_vault_is_refused(notes: list[Path], tmp_path: Path) -> None:
