@@ -73,7 +73,7 @@ def rebuild(door: Door, *, recall: bool, jobs: int | None, scheduler: str | None
     - Rarely needed: every command updates the index, and rebuilds it if it
       cannot be read.
     - Notes are not changed.
-    - --jobs and --on apply to --recall.
+    - --jobs and --on require --recall.
 
     \b
       cru index rebuild

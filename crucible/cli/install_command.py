@@ -117,7 +117,7 @@ def install(
     - Hooks never block an agent: a separate process updates the note.
     - The server comes with instructions: a skill, or a block in AGENTS.md.
     - The git hook runs before your own hook, which still runs.
-    - The service is for this vault. It is shown first, and started only by you.
+    - The service is for this vault. You see its file first, and start it.
 
     \b
       cru install

@@ -40,13 +40,13 @@ _QUESTIONS = sorted(
 @click.command("export")
 @click.argument("place", metavar="DIR|s3://BUCKET/PREFIX")
 @flag("--contents", "Also export texts: prompts, answers, arguments and results of calls, findings.")
-@flag("--no-names", "Leave out the names of sessions and projects; keys stand for them.", "no_names")
+@flag("--no-names", "Omit the names of sessions and projects; only their keys remain.", "no_names")
 @click.option(
     "--delete-list",
     "delete_list",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="Remove these sessions and their subagents, now and in later exports: one session id or native id a line.",
+    help="Remove these sessions and their subagents, now and later: one id per line, the session's or the client's.",
 )
 @format_option()
 @click.pass_obj
@@ -57,7 +57,7 @@ def export(door: Door, /, *, place: str, contents: bool, no_names: bool, delete_
     - Tables: sessions, messages, calls, findings, costs, cases (docs/lake.md).
     - Only months of projects that changed since the last export are
       written. An interrupted export can be repeated.
-    - Texts are left out unless --contents is given, and then redacted again.
+    - Texts are exported only with --contents, redacted again.
     - Sessions that were deleted in the vault are removed from the lake, too.
     - S3 takes credentials from AWS_ACCESS_KEY_ID … or ~/.aws, and another
       server from AWS_ENDPOINT_URL.

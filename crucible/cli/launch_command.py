@@ -80,7 +80,7 @@ def launch(
     - A command line gets the briefing in place of {briefing}, or on its
       standard input.
     - A persona sets the client, model, tools and instructions. You must
-      accept it with "cru trust" first. Its name goes into the session's note.
+      accept it with "cru trust" first. The session's note names it.
     - Arguments after -- go to the client.
 
     Exit code: 1 if the client failed.

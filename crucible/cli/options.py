@@ -225,7 +225,7 @@ WORKERS = (
         "--jobs",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Work in N processes, and continue a run that was killed.",
+        help="Work in N processes, and continue an interrupted run.",
     ),
     click.option(
         "--on",

@@ -153,11 +153,12 @@ def setup() -> None:
 
 
 @click.command
-@click.option("--older-than", type=BEGIN, metavar="WHEN", help="Remove sessions of the months before, for everyone.")
+@click.option("--older-than", type=BEGIN, metavar="WHEN", help="Remove the months before this time, for everyone.")
 def prune(older_than: datetime | None) -> None:
-    """Merge the index rows of many pushes and remove old months. For the server's owner.
+    """Merge the rows of many pushes, and remove old months. For the server's owner.
 
     \b
+    - Without --older-than, nothing is removed.
     - Removed months cannot be pushed again. Your vaults keep their notes.
     - Sessions without a date are kept.
 

@@ -30,7 +30,7 @@ from crucible.vault.index.watch.watcher import WatchNotice, WatchStarted, watch
     default=200,
     show_default=True,
     metavar="MS",
-    help="Milliseconds without changes that end a burst.",
+    help="Process changes after this many milliseconds without new ones.",
 )
 @flag("--clients", "Also import the logs of all clients while they grow.")
 @click.pass_obj

@@ -28,7 +28,13 @@ _HOST = "127.0.0.1"
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port to use; 0 finds a free one.")
 @flag("--no-open", "Only print the address; do not open the browser.", "no_open")
 @click.option("--export", metavar="DIR", help="Write a static site to a folder instead, redacted as by `cru share`.")
-@click.option("--level", type=one_of(Level), default="full", show_default=True, help="How much to export.")
+@click.option(
+    "--level",
+    type=one_of(Level),
+    default="full",
+    show_default=True,
+    help="How much to export: your words, the conversation, or tool calls as well.",
+)
 @yes_option("Export without asking.")
 @click.pass_obj
 def web(door: Door, port: int, export: str | None, level: str, *, no_open: bool, yes: bool) -> int:
@@ -40,11 +46,15 @@ def web(door: Door, port: int, export: str | None, level: str, *, no_open: bool,
     - The page of a running session updates by itself.
     - Ctrl-C stops it.
 
-    With --export, all sessions, workflows, cases, knowledge and histories
-    become pages with a search, for a team. They open from a folder or from
-    any web server. Secrets and personal data are redacted again, and you see
-    what is in the site before it is written. A second export to the same
-    folder writes what changed, and removes the pages of deleted notes.
+    With --export, writes a site with a search for a team: all sessions,
+    workflows, cases, knowledge and histories.
+
+    \b
+    - Open it from the folder, or copy it to any web server.
+    - Secrets and personal data are redacted again. You see what is in the
+      site before it is written.
+    - The next export to the same folder writes only what changed, and
+      removes the pages of deleted notes.
 
     \b
       cru web
