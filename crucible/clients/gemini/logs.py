@@ -232,7 +232,10 @@ def _plain(session: str) -> str:
 
 
 def reach(transcript: Transcript) -> Reach:
-    """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
+    """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist.
+
+    A log without messages goes nowhere: on a resume, the client begins one with its context, but continues the old one.
+    """
     path = transcript.path
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -241,6 +244,8 @@ def reach(transcript: Transcript) -> Reach:
         stamps = _STAMP.findall(head[:1024]) + _STAMP.findall(file.read())
     times = (as_time(stamp.decode("ascii", "replace")) for stamp in stamps)
     last: datetime | None = max((time for time in times if time), default=None)
+    if size <= _HEAD and path.suffix == ".jsonl" and not any("id" in row for row in _rows(head)):
+        last = None
     return Reach(last, size, _session_of(head))
 
 

@@ -15,6 +15,7 @@ from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
+from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.vault import Note, Vault
 from tests.cases import fewer
 from tests.unit.clients.gemini_logs import FIRST, call, dump, model, tokens, user
@@ -134,3 +135,23 @@ def test_a_document_that_was_resumed_as_a_log_is_one_session(tmp_path: Path) -> 
     report = read(vault, tmp_path)
     assert (len(report.created), len(report.updated)) == (0, 1)
     assert [phase.name for phase in trunk(vault).session.phases] == ["one", "three"]
+
+
+def test_the_file_that_a_resume_began_is_no_further_than_a_session_that_still_grows(tmp_path: Path) -> None:
+    """When it resumes, the client begins a new file with its context only, and goes on in the old one."""
+    vault, log = make_vault(tmp_path / "one"), copy("limiter", tmp_path)
+    rows = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    log.write_text("".join(rows[:20]), encoding="utf-8")
+    read(vault, tmp_path)
+    begun = next(path for path in longest("limiter").path.parent.glob("session-*") if path.name != log.name)
+    shutil.copy(begun, log.parent / begun.name)
+    read(vault, tmp_path)
+    log.write_text("".join(rows), encoding="utf-8")
+    read(vault, tmp_path)
+    whole = make_vault(tmp_path / "two")
+    read(whole, tmp_path)
+    assert _event_types(vault) == _event_types(whole)
+
+
+def _event_types(vault: Vault) -> list[str]:
+    return [one.type for one in read_records(vault.root, trunk(vault).session.id)]
