@@ -161,7 +161,17 @@ def test_workers_of_another_version_do_nothing(running: SimpleNamespace, monkeyp
         [*spread(_square, [1, 2, 3], Workers(scheduler=running.address))]
 
 
-def test_no_scheduler_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
-    with pytest.raises(ClusterFailed, match="no scheduler answers"):
-        [*spread(_square, [1], Workers(scheduler="tcp://127.0.0.1:9"))]
+def test_no_scheduler_is_said_at_once_and_in_one_line() -> None:
+    """In a process of its own: what Dask leaves behind speaks when the interpreter ends."""
+    script = (
+        "from crucible.core import cluster\n"
+        "from crucible.core.processes import Workers, spread\n"
+        "cluster._PATIENCE = 0.5\n"
+        "try: [*spread(len, ['a'], Workers(scheduler='tls://127.0.0.1:9'))]\n"
+        "except cluster.ClusterFailed as error: print(error)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True, timeout=60
+    )
+    assert ran.stdout == "no scheduler answers at tls://127.0.0.1:9\n"
+    assert ran.stderr == ""
