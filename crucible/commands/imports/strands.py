@@ -191,7 +191,7 @@ class Strand:
         elif self._is_due and self._can_be_named:
             self._begin()
             self._pending.append((event, self._place()))
-        elif self.note is None or self._is_due:
+        elif self.has_news:
             self._hold(event)
 
     def add_from_parent(self, event: Event, secrets: Mapping[str, int]) -> None:
@@ -209,7 +209,8 @@ class Strand:
 
     @property
     def _is_due(self) -> bool:
-        return self.has_news if self.note else self.recorder.has_work
+        # A log without work adds nothing to a note, like the file that a client begins on a resume and then leaves.
+        return self.recorder.has_work and self.has_news
 
     @property
     def _can_be_named(self) -> bool:

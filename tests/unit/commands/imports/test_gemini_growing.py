@@ -137,7 +137,8 @@ def test_a_document_that_was_resumed_as_a_log_is_one_session(tmp_path: Path) -> 
     assert [phase.name for phase in trunk(vault).session.phases] == ["one", "three"]
 
 
-def test_the_file_that_a_resume_began_is_no_further_than_a_session_that_still_grows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("alone", [False, True])
+def test_the_file_that_a_resume_began_adds_nothing_to_a_session_that_still_grows(tmp_path: Path, alone: bool) -> None:
     """When it resumes, the client begins a new file with its context only, and goes on in the old one."""
     vault, log = make_vault(tmp_path / "one"), copy("limiter", tmp_path)
     rows = log.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -145,7 +146,7 @@ def test_the_file_that_a_resume_began_is_no_further_than_a_session_that_still_gr
     read(vault, tmp_path)
     begun = next(path for path in longest("limiter").path.parent.glob("session-*") if path.name != log.name)
     shutil.copy(begun, log.parent / begun.name)
-    read(vault, tmp_path)
+    read(vault, log.parent / begun.name if alone else tmp_path)
     log.write_text("".join(rows), encoding="utf-8")
     read(vault, tmp_path)
     whole = make_vault(tmp_path / "two")
