@@ -1,6 +1,6 @@
 """A static site of real sessions, beside the HTML that claude-code-log writes of the same transcripts in the same run.
 
-The vault is imported before; how long the import and the export take together is told too.
+The vault is imported before; one figure has the time of the import and the export together.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     pip install chdb && python -m benchmarks.recall_clickhouse [EVENTS]
 
-`cru` has no such backend.  The figures are for `docs/scale.md`: bytes an event, the rate of inserts, and questions of two words, of which the newest
+`cru` has no such backend.  The figures are for `docs/scale.md`: bytes an event, the rate of inserts, and questions of two words, whose newest
 matches are fetched and ranked here by BM25.
 """
 

@@ -45,5 +45,5 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Te
 
 
 def fewer(costs: int) -> settings:
-    """Settings of a property whose example costs as much as so many others: it tries fewer."""
+    """Settings of a property whose examples are costly: it tries fewer, by this factor."""
     return settings(max_examples=max(settings().max_examples // costs, 1))

@@ -113,15 +113,7 @@ def _show(shared: Shared, counts: Counter[str]) -> None:
     """Say what is in the file, and what was redacted again."""
     parts, session = contents_of(shared.whole), shared.whole.session
     write(f"{clean_line(session.id)}  {clean_line(session.title)}")
-    has = (
-        counted(parts.phases, "phase"),
-        counted(parts.prompts, "prompt"),
-        counted(parts.calls, "call"),
-        counted(parts.outputs, "output"),
-        _subagents(parts),
-    )
-    write(f"  level {shared.level}: {', '.join(has)}")
-    say_redactions(counts)
+    say_contents(shared.level, parts, counts, _subagents(parts))
 
 
 def _subagents(parts: Contents) -> str:
@@ -130,8 +122,10 @@ def _subagents(parts: Contents) -> str:
     return f"{parts.subagents}{missing} subagent{'' if (parts.listed if missing else parts.subagents) == 1 else 's'}"
 
 
-def say_redactions(counts: Counter[str]) -> None:
-    """Say what was redacted again for sharing, by rule."""
+def say_contents(level: Level, parts: Contents, counts: Counter[str], *more: str) -> None:
+    """Say how much is shared, and what was redacted again for it, by rule."""
+    numbers = ((parts.phases, "phase"), (parts.prompts, "prompt"), (parts.calls, "call"), (parts.outputs, "output"))
+    write(f"  level {level}: {', '.join([*(counted(*one) for one in numbers), *more])}")
     found = ", ".join(f"{rule} {count}" for rule, count in sorted(counts.items()))
     write(f"  redacted for sharing: {found or 'nothing'}")
 

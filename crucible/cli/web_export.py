@@ -7,7 +7,7 @@ from pathlib import Path
 from crucible.cli.environment import absolute_path
 from crucible.cli.options import Door
 from crucible.cli.output import bar, clean_line, counted, warn, write
-from crucible.cli.share_command import confirmed, open_pages, outside, say_private, say_redactions, sharing_person
+from crucible.cli.share_command import confirmed, open_pages, outside, say_contents, say_private, sharing_person
 from crucible.cli.vault_access import open_vault
 from crucible.core.secrets.redaction import redact_of
 from crucible.web.session_entries import Level
@@ -42,12 +42,5 @@ def _show(place: Path, level: Level, summary: Summary) -> None:
     """Say what is in the site, and what was redacted again."""
     contents = summary.contents
     write(f"{clean_line(str(place))}  {counted(summary.sessions, 'session')}, {counted(summary.others, 'other page')}")
-    has = (
-        counted(contents.phases, "phase"),
-        counted(contents.prompts, "prompt"),
-        counted(contents.calls, "call"),
-        counted(contents.outputs, "output"),
-    )
-    write(f"  level {level}: {', '.join(has)}")
-    say_redactions(summary.taken.redacted)
+    say_contents(level, contents, summary.taken.redacted)
     say_private(summary.taken.private)

@@ -44,7 +44,7 @@ class Persona(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
     def text(self, *, with_tools: bool) -> str:
-        """Return what an agent is told; `with_tools` for a client without an option for tools."""
+        """Return the text for an agent; `with_tools` for a client without an option for tools."""
         parts = [f"# Persona: {self.name}", self.instructions]
         if self.skills:
             parts.append(f"Use these skills where they apply: {', '.join(self.skills)}.")

@@ -29,7 +29,7 @@ _OLD = timedelta(days=30)
 
 
 class TableRow(NamedTuple):
-    """A row of a list: the address of the note, and the cells, the first of which links to it."""
+    """A row of a list: the address of the note, and the cells; the first cell links to it."""
 
     href: str
     cells: Sequence[str]

@@ -22,7 +22,7 @@ _LONGEST = 24
 _LABEL = 100
 _MANY = 200
 _CHUNK = 20
-"""Pages in a file, of which a search loads those with its results."""
+"""Pages per file: a search loads only the files with its results."""
 
 
 class Part(NamedTuple):

@@ -1,4 +1,4 @@
-"""Recorded sessions written again row by row, as their clients write them: lines in halves, documents anew, a database
+"""Recorded sessions written again row by row, as their clients write them: lines in halves, documents whole, a database
 under its write-ahead log."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`cru launch --as`: what a client is told of a persona, whose it may be, and what the session's note says."""
+"""`cru launch --as`: what a client gets of a persona, which vaults' personas may be used, and what the session's note says."""
 
 from __future__ import annotations
 

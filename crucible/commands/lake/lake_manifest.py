@@ -171,7 +171,7 @@ def _parsed(data: bytes, vault: str, store: LakeStore) -> LakeManifest:
         partitions = {key: _partition(one) for key, one in found["partitions"].items()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise VaultError(
-            f"{store.place}/{_name_of(vault)}: damaged", "remove it, and export again: all files are written anew"
+            f"{store.place}/{_name_of(vault)}: damaged", "remove it, and export again: all files are written again"
         ) from error
     return LakeManifest(vault, partitions)
 

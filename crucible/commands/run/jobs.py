@@ -202,7 +202,7 @@ _ASSIGNMENT = late_pattern(r"(@?)([\w.:/+-]+(?:@[\w.:/+-]+)?)=(.*)", 16)  # re.D
 class Executor(NamedTuple):
     """A program that reads a step's prompt from standard input; `agent` is its name in notes.
 
-    `persona` is told before each prompt, and `name` is its name.
+    `persona` is put before each prompt, and `name` is its name.
     """
 
     agent: AgentRef

@@ -48,7 +48,7 @@ def syncing(client: Client, turns: list[list[Row]]) -> Iterator[str]:
 
 
 def work_of_a_turn(folder: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The blocks of notes that the sync of one turn reads, after so many turns."""
+    """The blocks of notes that the sync of one turn reads, after this number of turns."""
     client = Client(make_vault(folder / "vault").root, folder)
     *before, more, last = turns_of(story(count + 2))
     [*_] = syncing(client, [[*chain.from_iterable(before)], more])
