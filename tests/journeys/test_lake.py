@@ -80,7 +80,7 @@ def test_every_question_and_column_is_documented(bare_cru: Cru) -> None:
 
     page = (ROOT / "docs" / "lake.md").read_text(encoding="utf-8")
     assert [name for name in question_names() if f"| `{name}` |" not in page] == []
-    assert f"The version of these tables is {VERSION}." in page
+    assert f"The tables have version {VERSION}." in page
     for table, columns in TABLES.items():
         section = page.partition(f"**{table}**")[2].partition("\n**")[0]
         known = "costs.md index session seq time phase subagent model tokens input output" + section

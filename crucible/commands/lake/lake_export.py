@@ -50,6 +50,8 @@ _GROUP = 200_000
 """Least rows of a row group.  Larger groups compress better and need more memory."""
 _SAVED = 2_000_000
 """Least rows after which an unfinished export saves its manifest."""
+_LEVEL = 6
+"""The level of Zstandard."""
 _LOCK_SECONDS = 60.0
 
 
@@ -156,10 +158,9 @@ class _Export:
 
     def _write(self, part: PartInputs, batches: Iterator[LogRows]) -> None:
         """Write the files of a partition, and add them to the manifest."""
-        name = lambda table: file_name(table, part.key, self._source.vault, part.digest)  # noqa: E731
         events: dict[str, int] = {}
         problems = 0
-        with _PartFiles(self._store, self._scratch, name) as files:
+        with _PartFiles(self._store, self._scratch, self._source.vault, part) as files:
             for rows in batches:
                 for table, batch in rows.tables.items():
                     files.add(table, batch)
@@ -214,10 +215,11 @@ def _size_of(state: str) -> int:
 class _PartFiles:
     """The new files of a partition.  They get their names in `finish`; else they are removed."""
 
-    def __init__(self, store: LakeStore, scratch: Path, name: Callable[[str], str]) -> None:
+    def __init__(self, store: LakeStore, scratch: Path, vault: str, part: PartInputs) -> None:
         self._store = store
         self._scratch = scratch
-        self._name = name
+        self._vault = vault
+        self._part = part
         self._writers: dict[str, tuple[parquet.ParquetWriter, Path]] = {}
         self._waiting: dict[str, list[pa.RecordBatch]] = {table: [] for table in TABLES}
         self._rows = dict.fromkeys(TABLES, 0)
@@ -253,6 +255,9 @@ class _PartFiles:
             found[table] = LakeFile(name, self._rows[table], size)
         return found
 
+    def _name(self, table: str) -> str:
+        return file_name(table, self._part.key, self._vault, self._part.digest)
+
     def _flush(self, table: str) -> None:
         """Write the waiting rows as a row group."""
         batches = self._waiting[table]
@@ -282,6 +287,3 @@ def _writer(table: str, path: Path) -> parquet.ParquetWriter:
         version="2.6",
         store_schema=True,
     )
-
-
-_LEVEL = 6
