@@ -30,8 +30,7 @@ def change_service(door: Door, program: Sequence[str], *, remove: bool, dry_run:
     """
     root, _ = vault_place(door)
     command = [*program, "--vault", root, "watch", "--clients"]
-    user = os.getuid() if sys.platform != "win32" else 0
-    service = service_for(Path(root), command, Machine(os.environ, Path.home(), sys.platform, user))
+    service = service_for(Path(root), command, Machine(os.environ, Path.home(), sys.platform))
     if remove:
         return service.path, _remove(service, dry_run=dry_run)
     return service.path, _add(door, service, dry_run=dry_run, yes=yes)

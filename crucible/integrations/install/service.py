@@ -32,12 +32,11 @@ class Service(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """What the service depends on: the environment, the home folder, `sys.platform`, and the user's number."""
+    """What the service depends on: the environment, the home folder, and `sys.platform`."""
 
     env: Mapping[str, str]
     home: Path
     platform: str
-    user: int
 
 
 def service_for(root: Path, command: Sequence[str], machine: Machine) -> Service:
@@ -126,7 +125,7 @@ def _quoted(word: str) -> str:
 
 
 def _agent(name: str, command: Sequence[str], variables: Mapping[str, str], machine: Machine) -> Service:
-    label, home, user = f"local.{name}", machine.home, machine.user
+    label, home = f"local.{name}", machine.home
     path = home / "Library" / "LaunchAgents" / f"{label}.plist"
     log = home / "Library" / "Logs" / f"{name}.log"
     agent = {
@@ -146,8 +145,8 @@ def _agent(name: str, command: Sequence[str], variables: Mapping[str, str], mach
     return Service(
         path,
         head + f"<!-- {_MADE_BY_US}. -->\n".encode() + line + rest,
-        (f"launchctl enable gui/{user}/{label}", f"launchctl bootstrap gui/{user} '{path}'"),
-        f"launchctl bootout gui/{user}/{label}",
+        (f"launchctl enable gui/$(id -u)/{label}", f"launchctl bootstrap gui/$(id -u) '{path}'"),
+        f"launchctl bootout gui/$(id -u)/{label}",
         f"tail -f '{log}'",
     )
 

@@ -15,7 +15,7 @@ COMMAND = ["/home/me/.local/bin/cru", "--vault", str(ROOT), "watch", "--clients"
 
 
 def machine(home: Path, platform: str = "linux", **env: str) -> Machine:
-    return Machine(env, home, platform, 501)
+    return Machine(env, home, platform)
 
 
 def test_a_unit_runs_the_watcher_with_the_variables_that_move_clients(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_an_agent_of_launchd_is_disabled_until_the_user_enables_it(tmp_path: Pat
     assert agent["ProgramArguments"] == COMMAND
     assert agent["EnvironmentVariables"] == {"CLAUDE_CONFIG_DIR": "/elsewhere"}
     assert service.path == tmp_path / "Library" / "LaunchAgents" / f"{agent['Label']}.plist"
-    assert service.start[0] == f"launchctl enable gui/501/{agent['Label']}"
+    assert service.start[0] == f"launchctl enable gui/$(id -u)/{agent['Label']}"
 
 
 def test_two_vaults_of_one_name_have_two_services(tmp_path: Path) -> None:
