@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -20,7 +18,14 @@ from crucible.cli.used_personas import accepted_persona, recording_persona
 from crucible.cli.vault_access import here
 from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile, Launch, choice_options, start_with_context
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
-from crucible.clients.launch.terminal import ClientFailed, ClientMissing, check_installed, ending_of, run_client
+from crucible.clients.launch.terminal import (
+    ClientFailed,
+    ClientMissing,
+    check_installed,
+    context_file,
+    ending_of,
+    run_client,
+)
 from crucible.clients.registry import LAUNCHABLE, client_of
 from crucible.commands.resume.choose_session import newest_rows
 from crucible.core.errors import UsageError
@@ -139,9 +144,7 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str],
     text = "\n\n".join(filter(None, (_told_persona(chosen, role), briefing)))
     if role and chosen.client:
         more = (*choice_options(chosen.client, role.model, role.tools, more), *more)
-    folder = tempfile.mkdtemp(prefix="crucible-briefing-") if text else ""
-    try:
-        file = _write_briefing(folder, text) if text else ""
+    with context_file(text, chosen.client.context_file if chosen.client else "") as file:
         beginning, stdin = _launch(chosen, text, file, more)
         if not beginning.fits:
             raise UsageError(
@@ -153,9 +156,6 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str],
         folder_of_work = here() or told.vault.root
         with recording_persona(told.vault, chosen.client, role, folder_of_work):
             code = run_client(program, beginning.command, folder_of_work, env, stdin=stdin)
-    finally:
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
     fault = ending_of(code)
     if fault:
         raise ClientFailed(f"{chosen.name} {fault}", 'its work is in its own log; run "cru import"')
@@ -164,13 +164,6 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str],
 def _told_persona(chosen: _Chosen, role: Persona | None) -> str:
     """Return the persona's instructions, with what the client has no option for."""
     return role.text(with_tools=not (chosen.client and chosen.client.tools_option)) if role else ""
-
-
-def _write_briefing(folder: str, text: str) -> str:
-    """Write the briefing to a file, for clients that take a file."""
-    path = Path(folder, "briefing.instructions.md")
-    path.write_text(text, encoding="utf-8", errors="replace")
-    return str(path)
 
 
 def _launch(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Launch, bytes | None]:

@@ -14,9 +14,16 @@ from typing import NamedTuple
 
 from crucible.cli.output import say, warn
 from crucible.cli.session_stop import finish_quietly
-from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile
+from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile, start_with_context
 from crucible.clients.launch.session_marks import RESUMING_ENVIRONMENT, resume_mark
-from crucible.clients.launch.terminal import ClientFailed, check_installed, ending_of, protect_finish, run_client
+from crucible.clients.launch.terminal import (
+    ClientFailed,
+    check_installed,
+    context_file,
+    ending_of,
+    protect_finish,
+    run_client,
+)
 from crucible.clients.log_files import Transcript
 from crucible.clients.registry import DIALECTS, Dialect
 from crucible.commands.imports.import_report import ImportOptions
@@ -155,7 +162,8 @@ def _spooled(root: Path, session: Session) -> Iterable[Spooled]:
 def _gather(vault: Vault, note: Note, chosen: Chosen, place: Workplace, options: ResumeOptions, now: datetime) -> _Plan:
     session = note.session
     program = check_installed(chosen.program, place.env, chosen.hint)
-    native = _native(session, chosen, place, options)
+    terminal = all(os.isatty(each) for each in (0, 1))
+    native = _native(session, chosen, place, options, terminal=terminal)
     # A client finds its own session only in the folder where it began.
     folder = native.folder if native else find_folder(session, place)
     if folder is None and options.force:
@@ -166,22 +174,24 @@ def _gather(vault: Vault, note: Note, chosen: Chosen, place: Workplace, options:
             "change to its folder, or add it to [projects] in your settings; --force continues here",
         )
     material = find_material(vault, session, folder, now, goal=options.goal)
-    terminal = all(os.isatty(each) for each in (0, 1))
     return _Plan(note, chosen, program, native, folder, material, terminal)
 
 
-def _native(session: Session, chosen: Chosen, place: Workplace, options: ResumeOptions) -> Native | None:
+def _native(
+    session: Session, chosen: Chosen, place: Workplace, options: ResumeOptions, *, terminal: bool
+) -> Native | None:
     """Return the client's own session to continue; None if another client was used since, unless `--native` is set."""
     if options.fresh or (not options.native and chosen.source != last_client(session)):
         return None
-    found = find_native(session, chosen.source, place) if chosen.client and chosen.client.native else None
+    can = chosen.client and (chosen.client.native if terminal else chosen.client.piped_native)
+    found = find_native(session, chosen.source, place) if can else None
     if found and found.folder:
         return found
     if options.native:
         if not chosen.client or not newest_source(session, chosen.source):
             why = f"{chosen.name} has no conversation for this session"
-        elif not chosen.client.native:
-            why = f"{chosen.client.title} cannot continue its own sessions with a prompt"
+        elif not can:
+            why = f"{chosen.client.title} continues its own sessions only in a terminal"
         elif found is None:
             why = f"{chosen.client.title} has no transcript of it on this machine"
         else:
@@ -288,8 +298,14 @@ def _wait_for_client(
     env.pop("CRU_SESSION", None)  # it may name a different session
     if not plan.chosen.client:
         env["CRU_SESSION"] = plan.session.id
+    command, client = start.command, plan.chosen.client
     try:
-        return run_client(plan.program, start.command, plan.folder, env, stdin=start.stdin, started=held.started)
+        with context_file(start.context, client.context_file if client else "") as file:
+            if client and file:
+                say(f"{client.title} takes no prompt when it continues a session; its instructions say what changed")
+                command, added, _ = start_with_context(client, start.context, file, env, command[1:])
+                env |= added
+            return run_client(plan.program, command, plan.folder, env, stdin=start.stdin, started=held.started)
     finally:
         is_gone()
         held.ended()
@@ -341,18 +357,14 @@ def _say_unreadable(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
     for row in rows:
         say(f"{row.path}:{row.line or 1}: {row.reason}", style="yellow")
     if any(not row.line for row in rows):
-        say(
-            f'     nothing is lost: fix this, then run "cru import {dialect.name}"',
-            style="yellow",
-        )
+        say(f'     nothing is lost: fix this, then run "cru import {dialect.name}"', style="yellow")
 
 
 def _written(dialect: Dialect, native: Native | None, place: Workplace, begun: datetime) -> list[Path]:
     """Return the client's files written since `begun`; if `native` was continued, only its file."""
     folder = dialect.default_folder(place.env, place.home)
-    transcripts: Iterable[Transcript] = [native.transcript] if native else []
-    if not native and folder.is_dir():
-        transcripts = dialect.find(folder)
+    found = dialect.find(folder) if folder.is_dir() else ()
+    transcripts: Iterable[Transcript] = [native.transcript] if native else found
     return [*dict.fromkeys(each.path for each in transcripts if _is_newer(dialect, each, begun - _CLOCK_ERROR))]
 
 

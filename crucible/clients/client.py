@@ -144,7 +144,7 @@ class ClientProfile:
     The other fields are empty for a client that cannot be resumed or asked.  `native` and `asked` are the arguments
     that name a session and pass a prompt in a terminal; without `native`, a session is resumed in a new one.
     `piped` and `piped_native` are all arguments without a terminal; the prompt is standard input if they do not
-    contain it.  With `counted`, the client prints its answer and the token counts as
+    contain it.  Without `piped_native`, a session is continued in a terminal only.  With `counted`, the client prints its answer and the token counts as
     JSON, which `read_answer` parses: it gets the JSON objects in the output and a default model name, and returns None
     if the output is from another program.  `asked_once`, `asked_env` and `asked_more` answer one prompt that quotes
     untrusted text: no tools, no files read into the prompt, no hooks, no project instructions, no stored session.
@@ -168,12 +168,16 @@ class ClientProfile:
     mcp: McpSettings | None = None
     prompted: bool = False
     """True if the text becomes the first prompt of the session."""
+    context_file: str = "briefing.instructions.md"
+    """The path of the text's file, below a temporary folder."""
     retention_days: Callable[[Mapping[str, str], Path], int | None] = lambda _env, _home: None
     model_option: str = "--model"
     """The option that takes a model."""
     tools_option: str = ""
     """The option that takes the only tools to use, separated by commas; "" if there is none."""
     native: tuple[str, ...] = ()
+    native_prompt: bool = True
+    """False if a session that it continues takes no prompt; `give_context` passes the text then."""
     asked: tuple[str, ...] = ()
     piped: tuple[str, ...] = ()
     piped_native: tuple[str, ...] = ()

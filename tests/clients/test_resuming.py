@@ -12,6 +12,7 @@ import pytest
 
 from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import latest
+from samples.waiting import wait_until
 from tests.clients.accounts import Tokens, tokens_told
 from tests.clients.chat_wires import OTHER_CHATS
 from tests.clients.clients import (
@@ -21,6 +22,7 @@ from tests.clients.clients import (
     copilot_settings,
     opencode_settings,
     pi_settings,
+    play_cline,
     play_codex,
     play_copilot,
     play_opencode,
@@ -35,11 +37,13 @@ from tests.clients.model import MAIN, Said, ScriptedModel
 from tests.clients.playing import play_claude
 from tests.clients.scenario import Scenario, load_scenario
 from tests.clients.stage import Stage, make_stage
+from tests.clients.terminal import OnATerminal
 from tests.clients.wires import WIRES, Answer, Message, Wire
 
 pytestmark = pytest.mark.e2e
 
 MARK = "<!-- cru:resume "
+GOAL = "Make the hats blue."
 MORE = {
     "claude-code": ["--allowedTools", CLAUDE_TOOLS],
     "codex": ["--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"],
@@ -144,7 +148,7 @@ def make(tmp_path: Path) -> tuple[Stage, Scenario]:
     return stage, scenario
 
 
-def check_whole(stage: Stage, model: ListeningModel, first: int, before: Session) -> Session:
+def check_whole(stage: Stage, model: ListeningModel, first: int, before: Session, named: str = "Resumed") -> Session:
     """Check for one completed note with both halves and the right tokens; importing again changes nothing."""
     assert not model.unforeseen, model.unforeseen
     (main,) = stage.mains()
@@ -156,7 +160,7 @@ def check_whole(stage: Stage, model: ListeningModel, first: int, before: Session
     assert "cru:resume" not in text
     assert (main.status, main.resume_point) == (Status.COMPLETED, None)
     assert main.phases[-1].id == "phase-2"
-    assert "Resumed" in main.phases[-1].name
+    assert named in main.phases[-1].name
     assert tokens_told(main) == model.tokens()
     assert [phase.tokens for phase in main.phases] == [before.tokens_used, model.tokens(first).used]
     assert latest(stage.vault, main.id), "what was kept at the pause stays; an ended session needs no more"
@@ -240,6 +244,36 @@ def test_the_other_clients_go_on_natively_too(client: str, programs: Programs, t
     assert any("The first answer." in text for text in told), "the old conversation"
     assert not any("# Continue session" in text for text in told), "no context"
     assert check_whole(stage, model, first, before).sources == before.sources
+
+
+def test_cline_goes_on_in_its_terminal_where_the_human_types_and_its_rules_say_what_changed(
+    programs: Programs, tmp_path: Path
+) -> None:
+    scenario = load_scenario("plain", "cline")
+    stage = make_stage(tmp_path, scenario.files)
+    stage.write({"go-on": ""})
+    program = programs("cline")
+    with ListeningModel(scenario) as model:
+        stage.more["ANTHROPIC_BASE_URL"] = model.url
+        play_cline(program, stage.project, stage.env(), scenario.says[:1])
+        stage.cru("import", "cline")
+        (before,) = stage.mains()
+        stage.cru("session", "pause", before.id)
+        on_path(stage, program)
+        first, asked = len(model.log), len(model.requests)
+        command = ["cru", "session", "resume", before.id, "--native", "--goal", GOAL, "--", *MORE["cline"]]
+        with OnATerminal(command, stage.project, stage.env()) as terminal:
+            terminal.type(scenario.says[1], after="The first answer.")
+            log = next(stage.home.glob(".cline/data/sessions/*/*.messages.json"))
+            wait_until(lambda: "The second answer." in log.read_text(), lambda: f"an answer: {terminal.shown[-900:]}")
+            assert terminal.end() == 0, terminal.shown[-900:]
+        stop_cline(stage.env())
+    told = model.requests[asked]
+    assert any("The first answer." in text for message in told for text in message.texts), "the old conversation"
+    assert [GOAL in text for message in told for text in message.texts].count(True) == 1
+    assert user_texts(told) == [*scenario.says[:2]]
+    main = check_whole(stage, model, first, before, named=scenario.says[1])
+    assert main.sources == before.sources
 
 
 def test_a_real_client_that_fails_leaves_the_note_paused(programs: Programs, tmp_path: Path) -> None:

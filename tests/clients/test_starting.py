@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import shlex
-import signal
-import struct
-import subprocess
-import termios
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from samples.waiting import SECONDS, wait_until
+from samples.waiting import wait_until
 from tests.clients.clients import (
     cline_settings,
+    play_cline,
     play_codex,
     play_copilot,
     play_opencode,
@@ -36,6 +28,7 @@ from tests.clients.model import ScriptedModel
 from tests.clients.playing import play_claude
 from tests.clients.scenario import Prompt, Scenario, Step
 from tests.clients.stage import Stage, make_stage
+from tests.clients.terminal import OnATerminal
 from tests.clients.wires import Answer, Wire
 
 pytestmark = pytest.mark.e2e
@@ -112,6 +105,7 @@ PLAY = {
     "copilot": _other(play_copilot),
     "qwen-code": _other(play_qwen),
     "pi": _other(play_pi),
+    "cline": _other(play_cline),
 }
 
 
@@ -164,44 +158,18 @@ def test_a_persona_has_only_its_tools_and_the_session_names_it(
     ]
 
 
-def test_cline_gets_the_briefing_as_the_first_prompt_in_its_terminal(stage: Stage, programs: Programs) -> None:
+def test_cline_gets_the_briefing_in_its_terminal_beside_the_users_prompt(stage: Stage, programs: Programs) -> None:
     program = programs("cline")
     stage.more["PATH"] = f"{program.parent}:{stage.env()['PATH']}"
     with Requests("cline") as model:
-        stage.more |= {"ANTHROPIC_BASE_URL": model.url, "TERM": "xterm-256color"}
+        stage.more["ANTHROPIC_BASE_URL"] = model.url
         cline_settings(program, stage.project, stage.env())
         command = ["cru", "launch", "--with", "cline", "--", "-P", "openai", "-m", "scripted", "-i", SAID]
-        with on_a_terminal(command, stage.project, stage.env()):
+        with OnATerminal(command, stage.project, stage.env()):
             wait_until(lambda: any(OURS in text for text in model.texts), lambda: "a request has the briefing")
         stop_cline(stage.env())
-    assert model.first.count(OURS) == 1
+    assert (model.first.count(OURS), model.first.count(SAID)) == (1, 1)
     assert DECIDED in model.first
-
-
-@contextmanager
-def on_a_terminal(command: Sequence[str], folder: Path, env: Mapping[str, str]) -> Iterator[None]:
-    """A program on a terminal that nobody reads, killed in the end."""
-    main, side = pty.openpty()
-    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-    process = subprocess.Popen(
-        command, cwd=folder, env=dict(env), stdin=side, stdout=side, stderr=side, start_new_session=True
-    )
-    os.close(side)
-    reader = threading.Thread(target=_drain, args=(main,), daemon=True)
-    reader.start()
-    try:
-        yield
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(SECONDS)
-        reader.join(SECONDS)
-        os.close(main)
-
-
-def _drain(terminal: int) -> None:
-    with suppress(OSError):  # closed on the other side
-        while os.read(terminal, 65_536):
-            pass
 
 
 MINE = "Always answer in rhymes, says the user."

@@ -167,6 +167,20 @@ def test_opencodes_settings_in_the_environment_stay() -> None:
     assert json.loads(made.env["OPENCODE_CONFIG_CONTENT"]) == {"model": "x", "instructions": ["a.md", "b.md"]}
 
 
+@pytest.mark.parametrize(
+    ("taken", "used"),
+    [
+        ([], "OneDriveCommercial"),
+        (["OneDriveCommercial", "OneDrive"], "OneDriveConsumer"),
+        (["OneDriveCommercial", "OneDriveConsumer", "OneDrive"], "OneDrive"),
+    ],
+)
+def test_clines_rules_come_from_a_folder_that_no_variable_names_yet(taken: list[str], used: str) -> None:
+    file = "/tmp/b/" + LAUNCHABLE["cline"].context_file
+    made = start_with_context(LAUNCHABLE["cline"], "text", file, dict.fromkeys(taken, "/x"), ["-p"])
+    assert (made.command, made.env) == (("cline", "-p"), {used: "/tmp/b"})
+
+
 @pytest.mark.parametrize("known", ['{"permission": "deny"} // all', "[]"])
 def test_settings_of_opencode_that_cannot_be_added_to_are_not_dropped(
     cru: Cru, vault: Vault, seen: Path, monkeypatch: pytest.MonkeyPatch, known: str

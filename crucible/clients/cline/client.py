@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from crucible.clients.client import PROMPT, ClientProfile, ContextOption, Folder, McpSettings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from crucible.clients.client import PROMPT, SESSION, ClientProfile, Folder, GivenContext, McpSettings
+
+_RULES = "Documents/Cline/Rules/briefing.md"
+_SYNCED = ("OneDriveCommercial", "OneDriveConsumer", "OneDrive")
+"""Variables that name a folder whose `Documents/Cline/Rules` has rules, also outside Windows.  Cline has no option for
+instructions, and ignores a prompt when it continues a session."""
+
+
+def _give_context(_text: str, file: str, env: Mapping[str, str], more: Sequence[str]) -> GivenContext:
+    # `OneDrive` repeats one of the other two.
+    free = next((name for name in _SYNCED if not env.get(name)), _SYNCED[-1])
+    return GivenContext((), {free: str(Path(file).parents[_RULES.count("/")])}, more)
+
 
 CLIENT = ClientProfile(
     name="cline",
@@ -13,10 +28,10 @@ CLIENT = ClientProfile(
     logs_below=("sessions",),
     log_files=("sessions/*/*.messages.json",),
     proven="3.0.65",
-    give_context=ContextOption("-i"),
+    give_context=_give_context,
+    context_file=_RULES,
     file_tools=frozenset({"read_files", "editor"}),
     asking_tools=frozenset({"ask_question"}),
-    prompted=True,
     mcp=McpSettings(
         user=Folder(".cline/data", "CLINE_DATA_DIR", "settings/cline_mcp_settings.json"),
         project="",
@@ -25,6 +40,8 @@ CLIENT = ClientProfile(
         # Without a time limit in seconds, it waits 3 s for a server to start.
         entry=lambda program: {"command": program[0], "args": [*program[1:]], "timeout": 60},
     ),
+    native=("--id", SESSION),
+    native_prompt=False,
     asked=("-i", PROMPT),
     piped=(PROMPT,),
 )

@@ -73,6 +73,22 @@ def run_client(
 
 
 @contextmanager
+def context_file(text: str, name: str) -> Iterator[str]:
+    """Yield the path of a temporary file with a text, for clients that take a file; "" without a text or a name."""
+    if not text or not name:
+        yield ""
+        return
+    folder = tempfile.mkdtemp(prefix="crucible-briefing-")
+    path = Path(folder, name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="replace")
+        yield str(path)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def _file_of(text: bytes) -> Iterator[IO[bytes]]:
     """Yield a temporary file with this content, since a pipe may block, and breaks if the client outlives us."""
     with tempfile.TemporaryFile() as file:

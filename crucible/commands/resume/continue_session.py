@@ -156,12 +156,14 @@ def drift_lines(drift: Drift | None) -> list[str]:
 class Start(NamedTuple):
     """A command line and its standard input (None: inherited from the user).
 
-    `longest` is the size in bytes of the longest argument that contains the prompt, 0 if none does.
+    `longest` is the size in bytes of the longest argument that contains the prompt, 0 if none does.  `context` is text
+    for a client's `give_context`, since it takes no prompt.
     """
 
     command: tuple[str, ...]
     stdin: bytes | None
     longest: int = 0
+    context: str = ""
 
 
 def plan_start(chosen: Chosen, prompt: str, *, native: Native | None, terminal: bool, more: tuple[str, ...]) -> Start:
@@ -169,6 +171,9 @@ def plan_start(chosen: Chosen, prompt: str, *, native: Native | None, terminal: 
     text = _plain(prompt)
     if chosen.client:
         ident = native.transcript.native_id if native else ""
+        if native and not chosen.client.native_prompt:
+            words = tuple(command_line(chosen.client, native=ident, prompt="", terminal=terminal, more=more))
+            return Start(words, None, context=text)
         words = tuple(command_line(chosen.client, native=ident, prompt=text, terminal=terminal, more=more))
         is_argument = terminal or PROMPT in chosen.client.piped
         return Start(words, None if is_argument else text.encode(), len(text.encode()) if is_argument else 0)

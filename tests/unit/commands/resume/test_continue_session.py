@@ -215,12 +215,16 @@ def test_each_client_is_started_with_its_own_arguments(name: str) -> None:
     assert line("P", native(), terminal=False) == (piped_native, b"P")
 
 
-def test_cline_gets_every_prompt_as_an_argument_and_resumes_in_a_new_session() -> None:
+def test_cline_gets_every_prompt_as_an_argument() -> None:
     cline = Chosen(RESUMABLE["cline"])
     assert plan_start(cline, "P", native=None, terminal=True, more=("-m",)).command == ("cline", "-i", "P", "-m")
     piped = plan_start(cline, "P", native=None, terminal=False, more=("-m",))
     assert (piped.command, piped.stdin, piped.longest) == (("cline", "P", "-m"), None, 1)
-    assert not RESUMABLE["cline"].native
+
+
+def test_cline_continues_its_session_without_a_prompt_and_the_text_becomes_context() -> None:
+    start = plan_start(Chosen(RESUMABLE["cline"]), "P", native=native(), terminal=True, more=("-m",))
+    assert (start.command, start.stdin, start.context) == (("cline", "--id", "abc", "-m"), None, "P")
 
 
 def test_a_session_named_like_our_placeholder_is_kept() -> None:
