@@ -7,6 +7,7 @@ import shlex
 import shutil
 from collections.abc import Sequence
 from typing import NamedTuple
+from uuid import uuid4
 
 import click
 
@@ -16,8 +17,15 @@ from crucible.cli.options import Door, PassingOn, client_arguments
 from crucible.cli.output import say, warn
 from crucible.cli.used_personas import accepted_persona, recording_persona
 from crucible.cli.vault_access import here
-from crucible.clients.client import LONGEST_ARGUMENT, ClientProfile, Launch, choice_options, start_with_context
-from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT
+from crucible.clients.client import (
+    LONGEST_ARGUMENT,
+    ClientProfile,
+    Launch,
+    choice_options,
+    session_options,
+    start_with_context,
+)
+from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT, started_mark
 from crucible.clients.launch.terminal import (
     ClientFailed,
     ClientMissing,
@@ -141,9 +149,11 @@ def _last_used(told: MadeBriefing) -> _Chosen:
 
 def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str], role: Persona | None) -> None:
     briefing = told.briefing.text if _gets_briefing(told) else ""
-    text = "\n\n".join(filter(None, (_told_persona(chosen, role), briefing)))
+    ident = str(uuid4())
+    text = "\n\n".join(filter(None, (_told_persona(chosen, role, ident), briefing)))
     if role and chosen.client:
-        more = (*choice_options(chosen.client, role.model, role.tools, more), *more)
+        options = choice_options(chosen.client, role.model, role.tools, more)
+        more = (*options, *session_options(chosen.client, ident, more), *more)
     with context_file(text, chosen.client.context_file if chosen.client else "") as file:
         beginning, stdin = _launch(chosen, text, file, more)
         if not beginning.fits:
@@ -154,16 +164,19 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str],
         say(_start_line(told, chosen, role))
         env = {**_environment(told.vault, briefed=bool(briefing)), **beginning.env}
         folder_of_work = here() or told.vault.root
-        with recording_persona(told.vault, chosen.client, role, folder_of_work):
+        with recording_persona(told.vault, chosen.client, role, folder_of_work, ident):
             code = run_client(program, beginning.command, folder_of_work, env, stdin=stdin)
     fault = ending_of(code)
     if fault:
         raise ClientFailed(f"{chosen.name} {fault}", 'its work is in its own log; run "cru import"')
 
 
-def _told_persona(chosen: _Chosen, role: Persona | None) -> str:
+def _told_persona(chosen: _Chosen, role: Persona | None, ident: str) -> str:
     """Return the persona's instructions, with what the client has no option for."""
-    return role.text(with_tools=not (chosen.client and chosen.client.tools_option)) if role else ""
+    if not role:
+        return ""
+    text = role.text(with_tools=not (chosen.client and chosen.client.tools_option))
+    return f"{text}\n\n{started_mark(ident)}" if chosen.client and chosen.client.context_logged else text
 
 
 def _launch(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Launch, bytes | None]:

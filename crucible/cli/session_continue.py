@@ -271,8 +271,7 @@ def _run(vault: Vault, plan: _Plan, start: Start, place: Workplace, held: Sessio
             code = _wait_for_client(vault, plan, start, place, held, client_is_gone)
             # The clock may have been set back in the meantime.
             begun = min(begun, datetime.now(UTC) - timedelta(seconds=time.monotonic() - count))
-            fault = ending_of(code)
-            fault = fault and f"{plan.chosen.name} {fault}"
+            fault = f"{plan.chosen.name} {ending_of(code)}" if code else ""
             met = vault.read(_current_path(vault, plan))
             end = end._replace(fault=fault, met=met.session)
             import_work(

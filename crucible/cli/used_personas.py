@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crucible.cli.environment import user_settings
 from crucible.cli.output import warn
 from crucible.clients.client import ClientProfile
+from crucible.clients.launch.session_marks import started_mark
 from crucible.clients.launch.terminal import protect_finish
 from crucible.clients.log_files import Transcript, source_name
 from crucible.clients.registry import DIALECTS, Dialect
@@ -31,6 +32,8 @@ from crucible.vault.notes.walk import PERSONAS
 
 _CLOCK_ERROR = timedelta(seconds=2)
 """Maximum error of a timestamp, since a file system may round it down."""
+_HEAD = 1 << 20
+"""The beginning of a log, in which its instructions are, in bytes."""
 
 
 def accepted_persona(vault: Vault, name: str) -> Persona:
@@ -65,9 +68,12 @@ def name_personas(vault: Vault, path: Path, names: Sequence[str]) -> None:
 
 @contextmanager
 def recording_persona(
-    vault: Vault, client: ClientProfile | None, persona: Persona | None, folder: Path
+    vault: Vault, client: ClientProfile | None, persona: Persona | None, folder: Path, ident: str
 ) -> Iterator[None]:
-    """Import the session that a client begins in a folder, and name its persona in the note."""
+    """Import the session that a client begins in a folder, and name its persona in the note.
+
+    `ident` is the session's id, or is in its log, if the client allows that.
+    """
     if persona is None:
         yield
         return
@@ -80,26 +86,42 @@ def recording_persona(
         yield
         client_is_gone()
         try:
-            _record(vault, DIALECTS[client.name], persona.name, folder, begun)
+            _record(vault, DIALECTS[client.name], persona.name, folder, begun, ident)
         except (CrucibleError, OSError) as error:
             warn(f"the persona is not recorded: {error}")
 
 
-def _record(vault: Vault, dialect: Dialect, persona: str, folder: Path, begun: datetime) -> None:
-    found = [one for one in _written(dialect, begun) if start_folder(dialect, one) == folder]
+def _record(vault: Vault, dialect: Dialect, persona: str, folder: Path, begun: datetime, ident: str) -> None:
+    written = list(_written(dialect, begun))
+    ours = [one for one in written if one.native_id == ident or _is_marked(dialect, one, ident)]
+    found = ours or [one for one in written if start_folder(dialect, one) == folder]
     user = user_settings()
     options = ImportOptions(now=datetime.now(user.zone), projects=user.projects)
     import_transcripts(vault, dialect, [*dict.fromkeys(one.path for one in found)], options=options)
     table = SourceTable(vault)
     paths = filter(None, (table.find(source_name(one.client, one.native_id)) for one in found))
     notes = [vault.read(path) for path in dict.fromkeys(paths)]
-    new = [note for note in notes if not note.session.parent and (note.session.started or begun) >= begun]
-    # Another one may have begun in this folder meanwhile, but hardly before ours.
+    mains = [note for note in notes if not note.session.parent]
+    new = [
+        note for note in mains if (note.session.started or begun) >= begun and not note.session.properties.get(PERSONA)
+    ]
+    # Without an id, another one may have begun in this folder meanwhile, but hardly before ours.
     first = min(new, key=lambda note: note.session.started or begun, default=None)
     if first is None:
         warn("the persona is not recorded: the client wrote no session")
         return
+    if not ours and len(new) > 1:
+        warn(f"{first.session.id}: the persona may belong to another session, since {len(new)} began in this folder")
     name_personas(vault, first.path, [persona])
+
+
+def _is_marked(dialect: Dialect, one: Transcript, ident: str) -> bool:
+    """True if a session's log has the mark of this start."""
+    if not dialect.client.context_logged:
+        return False
+    with suppress(OSError), one.path.open("rb") as log:
+        return started_mark(ident).encode() in log.read(_HEAD)
+    return False
 
 
 def _written(dialect: Dialect, begun: datetime) -> Iterator[Transcript]:

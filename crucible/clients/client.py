@@ -168,6 +168,8 @@ class ClientProfile:
     mcp: McpSettings | None = None
     prompted: bool = False
     """True if the text becomes the first prompt of the session."""
+    context_logged: bool = False
+    """True if the client's log has the text."""
     context_file: str = "briefing.instructions.md"
     """The path of the text's file, below a temporary folder."""
     retention_days: Callable[[Mapping[str, str], Path], int | None] = lambda _env, _home: None
@@ -175,6 +177,8 @@ class ClientProfile:
     """The option that takes a model."""
     tools_option: str = ""
     """The option that takes the only tools to use, separated by commas; "" if there is none."""
+    session_option: str = ""
+    """The option that takes the id of a new session, a UUID; "" if there is none."""
     native: tuple[str, ...] = ()
     native_prompt: bool = True
     """False if a session that it continues takes no prompt; `give_context` passes the text then."""
@@ -226,6 +230,17 @@ def choice_options(client: ClientProfile, model: str, tools: Sequence[str], more
         if option and value and not take_option(more, (option,))[0]
         for word in (option, value)
     )
+
+
+_CONTINUING = ("--continue", "--resume", "--session-id", "--fork-session", "--from-pr", "--connect")
+
+
+def session_options(client: ClientProfile, ident: str, more: Sequence[str]) -> tuple[str, ...]:
+    """Return the options that give a new session an id; () if the client has none, or may continue a session."""
+    is_short = any(word[:1] == "-" != word[1:2] and {"c", "r"} & {*word} for word in more)
+    if not client.session_option or is_short or any(word.partition("=")[0] in _CONTINUING for word in more):
+        return ()
+    return (client.session_option, ident)
 
 
 def command_line(

@@ -161,7 +161,7 @@ def opencode_settings(env: Mapping[str, str], **more: Any) -> None:
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "scripted",
-        "models": {"scripted": {"name": "scripted"}},
+        "models": {name: {"name": name} for name in ("scripted", "persona-model")},
         "options": {"baseURL": f"{env['ANTHROPIC_BASE_URL']}/v1", "apiKey": "none"},
     }
     told = {"autoupdate": False, "model": "scripted/scripted", "provider": {"scripted": provider}}
@@ -281,7 +281,7 @@ def play_cline(
     (prompt,) = prompts
     cline_settings(program, project, env)
     try:
-        _run([str(program), "-P", "openai", "-m", "scripted", prompt], project, env, "", kill)
+        _run([str(program), "-P", "openai", prompt], project, env, "", kill)
     finally:
         stop_cline(env)
 

@@ -45,10 +45,12 @@ class Requests(ScriptedModel):
         super().__init__(Scenario("On", {}, (Prompt(SAID, (Step("With pleasure."),)),), {}, client=client))
         self.texts: list[str] = []
         self.tools: set[str] = set()
+        self.models: set[str] = set()
 
     def answer(self, wire: Wire, request: Mapping[str, Any]) -> Answer | int:
         if request.get("tools"):  # not the one that asks for a title
             self.texts.append("\n".join(_strings(request)))
+            self.models.add(request["model"])
             self.tools |= {str(one.get("name") or one.get("function", {}).get("name")) for one in request["tools"]}
         return super().answer(wire, request)
 
@@ -81,8 +83,15 @@ def stage(tmp_path: Path) -> Stage:
 
 
 def through_cru(stage: Stage, client: str, program: Path, *more: str, persona: str = "") -> Path:
-    """A program that starts the client with `cru launch`, as a user does, and passes on its arguments."""
-    stage.more["PATH"] = f"{program.parent}:{stage.env()['PATH']}"
+    """A program that starts the client with `cru launch`, as a user does, and passes on its arguments.
+
+    What `cru` gave the client is in the file `argv`.
+    """
+    ours = stage.root / "bin" / program.name
+    ours.parent.mkdir()
+    ours.write_text(f'#!/bin/sh\necho "$@" > {stage.root}/argv\nexec {program} "$@"\n')
+    ours.chmod(0o755)
+    stage.more["PATH"] = f"{ours.parent}:{stage.env()['PATH']}"
     path = stage.root / "through-cru"
     chosen = f"--as {persona}" if persona else f"--with {PROGRAMS[client]}"
     path.write_text(f'#!/bin/sh\nexec cru launch {chosen} -- {shlex.join(more)} "$@"\n')
@@ -109,53 +118,56 @@ PLAY = {
 }
 
 
-@pytest.mark.parametrize("client", PLAY)
-def test_the_first_request_holds_the_briefing_once(client: str, stage: Stage, programs: Programs) -> None:
-    program = through_cru(stage, client, programs(client))
-    with Requests(client) as model:
-        PLAY[client](program, stage, model)
-    assert model.first.count(OURS) == 1
-    assert DECIDED in model.first
-    # The decision is the briefing's last section.
-    ours = model.first[model.first.index(OURS) :].partition(DECIDED)[0]
-    assert str(stage.root) not in ours
-    assert model.unforeseen == []
-    assert stage.log() == ""
-    assert not [*(stage.home / "tmp").glob("crucible-briefing-*")]
-
-
 NOTE = """---
 type: persona
 client: {client}
-{model}tools: [{tool}]
+model: {model}
+tools: [{tool}]
 skills: [review]
 ---
 You review, and never edit.
 """
+TOOLS = {"claude-code": "Read", "copilot": "view", "qwen-code": "read_file", "pi": "read"}
+"""Each client's name for reading, if it has an option for tools."""
+NAMED_BY_US = {"claude-code", "copilot", "qwen-code"}
+"""The clients that take a new session's id from the command line."""
+WRITING = {"Edit", "Write", "edit", "create", "write", "write_file", "Bash", "bash"}
+MODELS = {"opencode": "scripted/persona-model", "pi": ""}
+"""Pi's player names its own."""
 
 
-@pytest.mark.parametrize(
-    ("client", "tool"), [("claude-code", "Read"), ("copilot", "view"), ("qwen-code", "read_file"), ("pi", "read")]
-)
-def test_a_persona_has_only_its_tools_and_the_session_names_it(
-    client: str, tool: str, stage: Stage, programs: Programs
+@pytest.mark.parametrize("client", PLAY)
+def test_a_persona_gets_its_model_tools_and_instructions_and_the_briefing_and_the_session_names_it(
+    client: str, stage: Stage, programs: Programs
 ) -> None:
     program = through_cru(stage, client, programs(client), persona="reviewer")
-    model_line = "model: persona-model\n" if client == "claude-code" else ""
+    model_name = MODELS.get(client, "persona-model")
+    note = NOTE.format(client=PROGRAMS[client], model=model_name or "null", tool=TOOLS.get(client, "look"))
     (stage.vault / "agents").mkdir()
-    note = NOTE.format(client=PROGRAMS[client], model=model_line, tool=tool)
     (stage.vault / "agents" / "reviewer.md").write_text(note)
     stage.cru("trust", "--yes")
     with Requests(client) as model:
         PLAY[client](program, stage, model)
+    assert model.unforeseen == []
     assert model.first.count("You review, and never edit.") == model.first.count(OURS) == 1
     assert "Use these skills where they apply: review." in model.first
-    assert tool in model.tools
-    assert not model.tools & {"Edit", "Write", "edit", "create", "write", "write_file", "Bash", "bash"}
-    assert "persona-model" in model.first or not model_line
-    assert [main.properties.get("persona") for main in stage.mains() if main.sources] == [
-        "[[agents/reviewer|reviewer]]"
-    ]
+    assert DECIDED in model.first
+    # The decision is the briefing's last section.
+    assert str(stage.root) not in model.first[model.first.index(OURS) :].partition(DECIDED)[0]
+    if client in TOOLS:
+        assert TOOLS[client] in model.tools
+        assert not model.tools & WRITING
+    else:
+        assert "Use only these tools: look." in model.first
+    assert model_name.rpartition("/")[2] in {*model.models, ""}
+    (main,) = [main for main in stage.mains() if main.sources]
+    assert main.properties.get("persona") == "[[agents/reviewer|reviewer]]"
+    assert client not in NAMED_BY_US or main.sources[0].partition(":")[2] in (stage.root / "argv").read_text()
+    assert client != "codex" or any(
+        "cru:started" in p.read_text() for p in stage.home.glob(".codex/sessions/**/*.jsonl")
+    )
+    assert stage.log() == ""
+    assert not [*(stage.home / "tmp").glob("crucible-briefing-*")]
 
 
 def test_cline_gets_the_briefing_in_its_terminal_beside_the_users_prompt(stage: Stage, programs: Programs) -> None:

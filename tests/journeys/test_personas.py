@@ -53,12 +53,15 @@ import json, os, sys, datetime
 json.dump(sys.argv, open(os.environ["SEEN"], "w"))
 folder = os.path.expanduser("~/.claude/projects/-shop")
 os.makedirs(folder, exist_ok=True)
-with open(folder + "/11111111-2222-3333-4444-555555555555.jsonl", "w") as log:
-    for row in ROWS:
-        now = datetime.datetime.now(datetime.UTC).isoformat().replace("+00:00", "Z")
-        row |= {"timestamp": now, "cwd": os.getcwd(), "version": "2.1.197", "isSidechain": False}
-        row |= {"sessionId": "11111111-2222-3333-4444-555555555555"}
-        log.write(json.dumps(row) + "\\n")
+given = sys.argv[sys.argv.index("--session-id") + 1] if "--session-id" in sys.argv else "11111111"
+for ident in [*filter(None, [os.environ.get("AT_ONCE")]), given]:
+    with open(folder + f"/{ident}.jsonl", "w") as log:
+        for row in ROWS:
+            now = datetime.datetime.now(datetime.UTC).isoformat().replace("+00:00", "Z")
+            row |= {"timestamp": now, "cwd": os.getcwd(), "version": "2.1.197", "isSidechain": False}
+            row |= {"sessionId": ident, "uuid": ident + row["type"]}
+            row["parentUuid"] = ident + "user" if row["type"] == "assistant" else None
+            log.write(json.dumps(row) + "\\n")
 """
 )
 
@@ -107,7 +110,7 @@ def test_a_persona_chooses_client_model_tools_and_instructions_and_the_note_name
     assert words[1] == "--append-system-prompt"
     assert words[2].startswith("# Persona: reviewer\n\n# Reviewer\n\nYou review changes; `$(touch gone)` is only text.")
     assert "Use these skills where they apply: review." in words[2]
-    assert words[3:] == ["--model", "opus", "--tools", "Read,Bash(git diff:*)"]
+    assert words[3:8] == ["--model", "opus", "--tools", "Read,Bash(git diff:*)", "--session-id"]
     assert not list(seen.parent.rglob("gone"))
     (note,) = vault.session_paths()
     assert '\npersona: "[[agents/reviewer|reviewer]]"\n' in note.read_text()
@@ -122,11 +125,30 @@ def test_the_users_own_words_take_precedence(vault: Vault, cru: Cru, seen: Path)
     persona(vault)
     cru("trust", "--yes")
     assert cru("launch", "--as", "reviewer", "--", "--model=haiku", "--tools", "Edit").exit_code == 0
-    assert argv(seen)[3:] == ["--model=haiku", "--tools", "Edit"]
+    assert argv(seen)[5:] == ["--model=haiku", "--tools", "Edit"]
+    for more in (["--resume=x"], ["-pc"], ["--session-id", "x"]):
+        assert cru("launch", "--as", "reviewer", "--", *more).exit_code == 0
+        assert argv(seen)[7:] == more
     assert cru("launch", "--as", "reviewer", "--with", "codex").exit_code == 0
     words = argv(seen)
     assert (Path(words[0]).name, words[3:]) == ("codex", ["--model", "opus"])
     assert "Use only these tools: Read, Bash(git diff:*)." in words[2]
+
+
+def test_of_two_sessions_that_begin_at_once_the_right_one_has_the_persona(
+    vault: Vault, cru: Cru, seen: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    persona(vault)
+    cru("trust", "--yes")
+    monkeypatch.setenv("AT_ONCE", "0ther")
+    assert cru("launch", "--as", "reviewer").exit_code == 0
+    cru("import")
+    named = {"persona:" in path.read_text(): path.read_text() for path in vault.session_paths()}
+    assert argv(seen)[8] in named[True]
+    assert "0ther" in named[False]
+    # Told to continue a session, the client takes no id; what is guessed is said.
+    done = cru("launch", "--as", "reviewer", "--", "-c")
+    assert "the persona may belong to another session, since 2 began in this folder" in done.stderr
 
 
 def test_a_persona_is_nothing_until_it_is_accepted_as_it_is_now(vault: Vault, cru: Cru, seen: Path) -> None:

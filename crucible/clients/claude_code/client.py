@@ -100,6 +100,7 @@ CLIENT = ClientProfile(
     ),
     retention_days=_retention_days,
     tools_option="--tools",
+    session_option="--session-id",
     native=("--resume", SESSION),
     asked=(PROMPT,),
     piped=("-p",),

@@ -115,6 +115,7 @@ CLIENT = ClientProfile(
     log_files=("sessions/*/*/*/rollout-*.jsonl*",),
     proven="0.169.0",
     give_context=_give_context,
+    context_logged=True,
     file_tools=frozenset({"apply_patch", "view_image"}),
     asking_tools=frozenset({"request_user_input"}),
     mcp=McpSettings(

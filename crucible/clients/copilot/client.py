@@ -36,6 +36,7 @@ CLIENT = ClientProfile(
         entry=lambda program: {"type": "local", "command": program[0], "args": [*program[1:]], "tools": ["*"]},
     ),
     tools_option="--available-tools",
+    session_option="--session-id",
     native=("--session-id", SESSION),
     asked=("-i", PROMPT),
     piped=("--silent",),

@@ -16,6 +16,12 @@ RESUMING_ENVIRONMENT = "CRUCIBLE_RESUMING"
 BRIEFED_ENVIRONMENT = "CRUCIBLE_BRIEFED"
 """Set, to any value, if a client was started with a briefing, so that its hooks do not add another."""
 
+
+def started_mark(ident: str) -> str:
+    """Return the last line of a persona's text, for a client that logs the text but takes no session id."""
+    return f"<!-- cru:started {ident} -->"
+
+
 _OPEN, _CLOSE = "<!-- cru:resume ", " -->"
 
 

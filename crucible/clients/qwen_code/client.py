@@ -23,6 +23,7 @@ CLIENT = ClientProfile(
         shown_by="qwen mcp list",
     ),
     tools_option="--core-tools",
+    session_option="--session-id",
     native=("--resume", SESSION),
     asked=("-i", PROMPT),
     piped_native=("--resume", SESSION),
