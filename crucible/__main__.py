@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import sys
 
+_HOOK_WORDS = 3
+
 
 def run() -> None:
     """The console script."""
-    if sys.argv[1:] == ["hook", "claude-code"]:
-        from crucible.integrations.hooks.claude_code_hook import main as hook  # noqa: PLC0415  imports next to nothing
+    if sys.argv[1:2] == ["hook"] and len(sys.argv) == _HOOK_WORDS:
+        from crucible.integrations.hooks.client_hook import main as hook  # noqa: PLC0415  imports next to nothing
 
-        hook()
+        hook(sys.argv[2])
     if sys.argv[1:] == ["statusline"]:
         from crucible.integrations.hooks.status_line import main as status_line  # noqa: PLC0415  as above
 

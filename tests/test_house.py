@@ -28,12 +28,12 @@ LATE = {
     },
     "crucible.search.embedded.embedded_recall": {"crucible.search.embedded.near_table"},
     "crucible.__main__": {
-        "crucible.integrations.hooks.claude_code_hook",
+        "crucible.integrations.hooks.client_hook",
         "crucible.integrations.hooks.status_line",
         "crucible.cli.main",
     },
     "crucible.integrations.hooks.status_line": {"crucible.integrations.hooks.week_costs"},
-    "crucible.integrations.hooks.claude_code_hook": {
+    "crucible.integrations.hooks.client_hook": {
         "crucible.core.settings.settings",
         "crucible.integrations.hooks.start_context",
     },

@@ -1,4 +1,4 @@
-"""`cru mcp`, `cru statusline` and `cru hook claude-code`, which clients start.
+"""`cru mcp`, `cru statusline` and `cru hook`, which clients start.
 
 `crucible.__main__` handles plain calls of the hook and of the status line before click is imported.
 """
@@ -14,24 +14,25 @@ import click
 from crucible.cli.environment import working_directory
 from crucible.cli.options import Door
 from crucible.cli.output import say
-from crucible.integrations.hooks.claude_code_hook import take_payload
+from crucible.integrations.hooks.client_hook import CLIENTS, take_payload
 from crucible.integrations.hooks.status_line import print_line
 from crucible.integrations.install.mcp_servers import check_library
 from crucible.integrations.mcp.server_context import ServerContext
 
 
-@click.command("claude-code")
-def claude_code() -> None:
-    """Internal: called by Claude Code's hooks, with a payload on stdin.
+@click.command
+@click.argument("client", type=click.Choice(CLIENTS))
+def hook(client: str) -> None:
+    """Internal: called by a client's hooks, with a payload on stdin.
 
     \b
     - Writes a line with ids and paths, never content, to the vault's spool.
       When a phase has ended, it starts the process that updates the note.
     - Prints nothing and always exits with 0. Errors are in
       .crucible/log/hooks.log.
-    - "cru install claude-code" sets it up.
+    - "cru install claude-code", or "cru install CLIENT --hooks", sets it up.
     """
-    take_payload()
+    take_payload(client)
 
 
 @click.command

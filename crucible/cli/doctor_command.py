@@ -14,12 +14,12 @@ import click
 from crucible.cli.doctor_fixes import TRANSCRIPTS, fix_faults, import_missing
 from crucible.cli.environment import settings_path as user_settings_file
 from crucible.cli.environment import user_settings, vault_root
-from crucible.cli.install_command import project_folder
+from crucible.cli.install_hooks import project_folder
 from crucible.cli.options import Door, flag, format_option, is_data, yes_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, write, write_data, write_marked
-from crucible.clients.claude_code.hook_settings import settings_path
+from crucible.clients.hook_settings import hooks_path
 from crucible.clients.log_files import source_name
-from crucible.clients.registry import MCP_SETTINGS
+from crucible.clients.registry import HOOKS, MCP_SETTINGS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.commands.imports.note_sources import SourceTable
@@ -33,6 +33,7 @@ from crucible.integrations.doctor.client_checks import (
     check_agents,
     check_hooks,
     check_log,
+    check_other_hooks,
     check_servers,
     last_run,
 )
@@ -63,8 +64,8 @@ from crucible.integrations.doctor.vault_checks import (
     fix_of_os_error,
     known_until,
 )
+from crucible.integrations.hooks.client_hook import CLIENTS
 from crucible.integrations.hooks.hook_log import LOG
-from crucible.integrations.hooks.sync import CLIENTS
 from crucible.integrations.install.mcp_servers import clients_with_servers, is_used, parts_of
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.index.index import Index
@@ -242,11 +243,13 @@ def _of_hooks(
 ) -> Iterator[CheckResult]:
     # Check the project of the vault as well as the current one.  In the home folder, project and user settings are
     # the same file, which is reported as --user.
-    places = {settings_path(os.environ, home, at): "--project" for at in (project_folder(), root)}
-    places |= {settings_path(os.environ, home, None): "--user"}
-    yield from check_hooks(
-        [(option, path) for path, option in reversed(places.items())], root, last, os.environ.get("PATH")
-    )
+    claude = HOOKS["claude-code"]
+    places = {hooks_path(claude, os.environ, home, at): "--project" for at in (project_folder(), root)}
+    places |= {hooks_path(claude, os.environ, home, None): "--user"}
+    search = os.environ.get("PATH")
+    yield from check_hooks([(option, path) for path, option in reversed(places.items())], root, last, search)
+    others = [(client, hooks_path(each, os.environ, home, None)) for client, each in HOOKS.items() if each != claude]
+    yield from check_other_hooks(others, search)
     yield from check_log(root / LOG, now - _LOG_AGE, waiting, last_run(root))
 
 

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from crucible.cli.command_agent import offer_to_ask
 from crucible.cli.environment import absolute_path, human_is_there, user_settings, vault_place, vault_root
+from crucible.cli.install_hooks import (
+    MAKE_ONE,
+    Work,
+    change_hooks,
+    change_status_line,
+    has_hooks,
+    own_program,
+    project_folder,
+    status_line_path,
+)
 from crucible.cli.install_service import change_service
 from crucible.cli.options import Door, flag, yes_option
 from crucible.cli.output import clean_line, say, write
-from crucible.clients.claude_code.hook_settings import find_installed, install_hooks, settings_path, uninstall_hooks
-from crucible.clients.claude_code.status_line import has_status_line, install_status_line, uninstall_status_line
+from crucible.clients.claude_code.status_line import has_status_line
 from crucible.clients.launch.terminal import ClientMissing
-from crucible.clients.registry import CLIENTS, MCP_SETTINGS, TITLES, client_of
-from crucible.core.command_lines import command_line, hook_command_line
+from crucible.clients.registry import CLIENTS, HOOKS, MCP_SETTINGS, TITLES, client_of
 from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
 from crucible.core.extras import install_command, is_temporary
 from crucible.integrations.install.git_hooks import (
@@ -52,31 +59,14 @@ class _Target(click.Choice[str]):
         return super().convert(client.name if client else value, param, ctx)
 
 
-class _Work(NamedTuple):
-    """What to do with each file: install or remove, for one project or the user, or only show it."""
-
-    project: bool
-    remove: bool
-    dry_run: bool
-
-    def report(self, path: Path, *, is_changed: bool) -> bool:
-        """Write the line for a file, and return `is_changed`."""
-        if self.remove:
-            word = ("would remove from" if self.dry_run else "removed from") if is_changed else "not in"
-        else:
-            word = ("would install in" if self.dry_run else "installed in") if is_changed else "already in"
-        write(f"{word}  {clean_line(str(path))}")
-        return is_changed
-
-
 _GIT, _SERVICE = "git-hooks", "service"
 CLIENT_PROGRAMS = {client.name: client.program for client in CLIENTS.values()}
-_MAKE_ONE = 'Run "cru init DIR --default" to create one for all projects, or "cru init" for this folder.'
 
 
 @click.command("install")
 @click.argument("client", metavar="[CLIENT]", type=_Target([*MCP_SETTINGS, _GIT, _SERVICE]), required=False)
 @flag("--mcp", "Install the MCP server and its instructions instead of hooks.")
+@flag("--hooks", "Install hooks instead of the MCP server.")
 @flag("--statusline", "Show costs in Claude Code's status line; nothing else changes.")
 @flag("--user", "For all your projects (the default).")
 @flag("--project", "For this project only, in files that can be committed.")
@@ -90,6 +80,7 @@ def install(
     client: str | None,
     *,
     mcp: bool,
+    hooks: bool,
     statusline: bool,
     user: bool,
     project: bool,
@@ -104,9 +95,11 @@ def install(
     \b
       claude-code  hooks that record sessions while they run, --mcp or
                    --statusline
-      codex        the MCP server, to search past sessions and record new ones
-      opencode, gemini, copilot, qwen, cline
+      codex        the MCP server, to search past sessions and record new ones,
+                   or --hooks
+      opencode, gemini, copilot, qwen
                    the same
+      cline        the MCP server
       git-hooks    a pre-commit hook that refuses secrets
       service      a systemd or launchd service that runs cru watch --clients
 
@@ -124,6 +117,7 @@ def install(
       cru install claude-code
       cru install claude-code --mcp --project
       cru install claude-code --statusline
+      cru install codex --hooks
       cru install codex --remove --dry-run
       cru install git-hooks
       cru install service --dry-run
@@ -132,51 +126,54 @@ def install(
         raise UsageError("--user and --project cannot be used together", "Run the command twice to install both.")
     if client not in (None, _SERVICE) and yes:
         raise UsageError("--yes is for cru install without CLIENT, and for service", "")
-    if client in (_GIT, _SERVICE) and (mcp or user or project):
+    if mcp and hooks:
+        raise UsageError("--mcp and --hooks cannot be used together", "Run the command twice to install both.")
+    if client in (_GIT, _SERVICE) and (mcp or hooks or user or project):
         more = "--remove, --dry-run and --yes" if client == _SERVICE else "--remove and --dry-run"
         raise UsageError(f"{client} takes only {more}", "Run the command inside the vault.")
-    if statusline and (client != "claude-code" or mcp):
+    if statusline and (client != "claude-code" or mcp or hooks):
         raise UsageError("--statusline works only with claude-code", 'Run "cru install claude-code --statusline".')
-    work = _Work(project, remove, dry_run)
+    work = Work(project=project, remove=remove, dry_run=dry_run, mcp=mcp, hooks=hooks)
     if statusline:
-        _change_status_line(work)
+        change_status_line(work)
     elif client is None:
-        _install_found(door, work, mcp=mcp, yes=yes)
+        _install_found(door, work, yes=yes)
     elif client == _GIT:
         _change_git_hook(door, work)
     elif client == _SERVICE:
         path, is_changed = change_service(door, own_program(), remove=remove, dry_run=dry_run, yes=yes)
         work.report(path, is_changed=is_changed)
     else:
-        _change_client(door, client, work, mcp=mcp)
+        _change_client(door, client, work)
         if not remove and not dry_run:
             offer_to_ask(door, CLIENT_PROGRAMS[client])
 
 
-def _install_found(door: Door, work: _Work, *, mcp: bool, yes: bool) -> None:
+def _install_found(door: Door, work: Work, *, yes: bool) -> None:
     """Change all clients found on this machine, after asking."""
-    found = [name for name in MCP_SETTINGS if _is_here(name)]
+    names = HOOKS if work.hooks else MCP_SETTINGS
+    found = [name for name in names if _is_here(name)]
     if not found:
-        raise ClientMissing("no agent found on this machine", f"Name one: {', '.join(MCP_SETTINGS)}.")
+        raise ClientMissing("no agent found on this machine", f"Name one: {', '.join(names)}.")
     if not (yes or work.dry_run):
         if not human_is_there(door):
-            names = ", ".join(f'"cru install {name}"' for name in found)
-            raise UsageError("no CLIENT named, and no terminal to ask on", f"Add --yes, or run {names}.")
+            each = ", ".join(f'"cru install {name}"' for name in found)
+            raise UsageError("no CLIENT named, and no terminal to ask on", f"Add --yes, or run {each}.")
         say("Found on this machine:")
         for name in found:
-            say(f"  {TITLES[name]}: {'MCP server' if _uses_mcp(name, mcp=mcp) else 'hooks'}")
+            say(f"  {TITLES[name]}: {'MCP server' if work.uses_mcp(name) else 'hooks'}")
         if not click.confirm("Remove from these?" if work.remove else "Connect these?", default=False, err=True):
             return
-    for name in found if work.remove else _without_lacking(found, mcp=mcp):
-        _change_client(door, name, work, mcp=mcp)
+    for name in found if work.remove else _without_lacking(found, work):
+        _change_client(door, name, work)
     if not work.remove and not work.dry_run:
         offer_to_ask(door, CLIENT_PROGRAMS[found[0]])
 
 
-def _without_lacking(found: Sequence[str], *, mcp: bool) -> list[str]:
+def _without_lacking(found: Sequence[str], work: Work) -> list[str]:
     """Return the clients that can be connected: without the extra `mcp`, those that have hooks."""
     command = missing_library()
-    lacking = [name for name in found if command and _uses_mcp(name, mcp=mcp)]
+    lacking = [name for name in found if command and work.uses_mcp(name)]
     if len(lacking) == len(found):
         check_library()
     if lacking:
@@ -190,25 +187,20 @@ def _is_here(name: str) -> bool:
     return bool(shutil.which(CLIENT_PROGRAMS[name])) or is_used(name, os.environ, Path.home())
 
 
-def _uses_mcp(client: str, *, mcp: bool) -> bool:
-    """True if the MCP server is meant; only Claude Code has hooks."""
-    return mcp or client != "claude-code"
-
-
-def _change_client(door: Door, client: str, work: _Work, *, mcp: bool) -> None:
-    if _uses_mcp(client, mcp=mcp):
+def _change_client(door: Door, client: str, work: Work) -> None:
+    if work.uses_mcp(client):
         _register(door, client, work)
     else:
-        _change_hooks(door, work)
+        change_hooks(door, client, work)
     if is_temporary() and not (work.remove or work.project):
-        command = install_command("mcp" if _uses_mcp(client, mcp=mcp) else "")
+        command = install_command("mcp" if work.uses_mcp(client) else "")
         say(f"This cru is in uv's cache and may be deleted. Run: {command}", style="yellow")
         say("Then run cru install again.")
-    if work.remove and client == "claude-code" and not work.dry_run:
-        _say_still_installed(project=work.project, mcp=mcp)
+    if work.remove and not work.dry_run:
+        _say_still_installed(client, work)
 
 
-def _register(door: Door, client: str, work: _Work) -> None:
+def _register(door: Door, client: str, work: Work) -> None:
     """Add our server and its instructions to a client's files, or remove both, file by file."""
     if not work.remove:
         check_library()
@@ -232,7 +224,7 @@ def _register(door: Door, client: str, work: _Work) -> None:
         _say_what_is_next(door, client, project=work.project)
 
 
-def _take_out(part: Part, shared: Mapping[Path, str], work: _Work) -> bool:
+def _take_out(part: Part, shared: Mapping[Path, str], work: Work) -> bool:
     path = clean_line(str(part.path))
     if part.path in shared:
         write(f"kept, {TITLES[shared[part.path]]} reads it too  {path}")
@@ -261,23 +253,18 @@ def _is_registered(servers: Part) -> bool:
     return False
 
 
-def _say_still_installed(*, project: bool, mcp: bool) -> None:
-    """After a removal from Claude Code, report what is still installed."""
-    folder, more = _folder(project=project), " --project" if project else ""
-    if mcp and _has_hooks(folder):
-        say(f'The hooks are still installed. Run "cru install claude-code{more} --remove" to remove them.')
-    servers = parts_of("claude-code", ("cru", "mcp"), os.environ, Path.home(), folder)[0]
+def _say_still_installed(client: str, work: Work) -> None:
+    """After a removal, report what is still installed."""
+    folder, more = _folder(project=work.project), " --project" if work.project else ""
+    if work.uses_mcp(client) and has_hooks(client, folder):
+        option = "" if client == "claude-code" else " --hooks"
+        say(f'The hooks are still installed. Run "cru install {client}{option}{more} --remove" to remove them.')
     with suppress(CrucibleError):
-        if has_status_line(settings_path(os.environ, Path.home(), folder)):
+        if client == "claude-code" and has_status_line(status_line_path(project=work.project)):
             say(f'The status line is still installed. Run "cru install claude-code --statusline{more} --remove".')
-    if not mcp and _is_registered(servers):
-        say(f'The MCP server is still installed. Run "cru install claude-code --mcp{more} --remove" to remove it.')
-
-
-def _has_hooks(folder: Path | None) -> bool:
-    with suppress(CrucibleError):
-        return bool(find_installed(settings_path(os.environ, Path.home(), folder)).events)
-    return False
+    servers = parts_of(client, ("cru", "mcp"), os.environ, Path.home(), folder)[0]
+    if not work.uses_mcp(client) and _is_registered(servers):
+        say(f'The MCP server is still installed. Run "cru install {client} --mcp{more} --remove" to remove it.')
 
 
 def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
@@ -285,7 +272,7 @@ def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
     if client == "claude-code" and project:
         say("Claude Code asks once whether it may start a project's server.")
     say(f'Run "{MCP_SETTINGS[client].shown_by}"{where} to check the connection.')
-    if client == "claude-code" and not (_has_hooks(None) or _has_hooks(project_folder())):
+    if client == "claude-code" and not (has_hooks(client, None) or has_hooks(client, project_folder())):
         say('To record whole sessions, install the hooks too: "cru install claude-code".')
     try:
         say(
@@ -293,7 +280,7 @@ def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
         )
     except VaultNotFound:
         say("No vault here and no default vault: its tools have nothing to search yet.", style="yellow")
-        say(_MAKE_ONE)
+        say(MAKE_ONE)
 
 
 def _restriction(door: Door, *, shared: bool) -> str:
@@ -313,74 +300,7 @@ def _folder(*, project: bool) -> Path | None:
     return project_folder() if project else None
 
 
-def own_program() -> list[str]:
-    """Return the command that clients call: the absolute path of the running `cru`, or else this interpreter.
-
-    Paths have forward slashes, which Windows accepts too: sh takes a backslash for an escape.
-    """
-    own = sys.argv[0] if os.path.basename(sys.argv[0]).startswith("cru") else "cru"
-    found = shutil.which(own)
-    if found:
-        return [Path(os.path.abspath(found)).as_posix()]
-    return [Path(sys.executable).as_posix(), "-P", "-m", "crucible"]
-
-
-def project_folder() -> Path:
-    """Return the current project's folder: the nearest with `.claude` or `.git`, or else the working directory."""
-    here = Path(absolute_path("."))
-    near = (folder for folder in (here, *here.parents) if folder != Path.home())
-    return next((f for f in near if (f / ".claude").is_dir() or (f / ".git").exists()), here).resolve()
-
-
-def _say_where(door: Door) -> None:
-    """Report which vault receives the sessions of the working directory."""
-    user = user_settings()
-    try:
-        say(f"New sessions in this folder are recorded in {clean_line(vault_root(door, user))}.")
-    except VaultNotFound:
-        say("No vault here and no default vault: nothing is recorded yet.", style="yellow")
-        say(_MAKE_ONE)
-
-
-def _change_hooks(door: Door, work: _Work) -> None:
-    """Add our hooks to Claude Code's settings, or remove them."""
-    path = settings_path(os.environ, Path.home(), _folder(project=work.project))
-    if work.remove:
-        work.report(path, is_changed=uninstall_hooks(path, dry_run=work.dry_run))
-        return
-    command = _client_command(["hook", "claude-code"], shared=work.project)
-    work.report(path, is_changed=install_hooks(path, command, dry_run=work.dry_run))
-    if not work.dry_run:
-        _say_where(door)
-
-
-def _change_status_line(work: _Work) -> None:
-    """Add our status line to Claude Code's settings, or remove it."""
-    path = settings_path(os.environ, Path.home(), _folder(project=work.project))
-    if work.remove:
-        work.report(path, is_changed=uninstall_status_line(path, dry_run=work.dry_run))
-        return
-    command = _client_command(["statusline"], shared=work.project)
-    work.report(path, is_changed=install_status_line(path, command, dry_run=work.dry_run))
-
-
-def _client_command(more: Sequence[str], *, shared: bool) -> str:
-    """Return the command line of a hook or of the status line.
-
-    No shell's syntax is in it: Claude Code on Windows runs it in Git Bash or PowerShell.  Settings that are committed
-    have a bare name.  So has Windows for a path that a shell would split, if `cru` is on the PATH.
-    """
-    if shared:
-        return command_line(["cru", *more])
-    try:
-        return hook_command_line([*own_program(), *more])
-    except UsageError:
-        if not shutil.which("cru"):
-            raise
-        return command_line(["cru", *more])
-
-
-def _change_git_hook(door: Door, work: _Work) -> None:
+def _change_git_hook(door: Door, work: Work) -> None:
     """Add our pre-commit hook to the repository around the vault, or remove it."""
     root, _ = vault_place(door)
     if work.remove and not is_in_repository(Path(root)):

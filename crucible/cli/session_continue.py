@@ -61,8 +61,8 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import UserSettings
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.status_rules import Client
+from crucible.integrations.hooks.client_hook import CLIENTS as HOOKED
 from crucible.integrations.hooks.client_state import is_running
-from crucible.integrations.hooks.sync import CLIENTS as HOOKED
 from crucible.memory.bookmarks.bookmark import StopReason, latest
 from crucible.memory.bookmarks.make_bookmark import make_bookmark
 from crucible.memory.bookmarks.resume_tickets import current_session_id, earlier_session_ids, issue_ticket

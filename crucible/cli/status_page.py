@@ -130,7 +130,10 @@ def _page_lines(page: _Page, room: int | None, *, color: bool) -> Iterator[str]:
     status, waiting = page.status, page.status.waiting
     yield fit(f"project {page.project}" if page.project else "no project", "")
     yield fit(f"vault   {_short_path(page.root)}", "")
-    yield fit("capture " + ("on (Claude Code's hooks)" if page.captures else "off (no hooks installed)"), "")
+    yield fit(
+        "capture " + ("on (Claude Code's hooks)" if page.captures else "off (Claude Code's hooks are not installed)"),
+        "",
+    )
     yield ""
     yield from map(heading, _wrapped(_sessions_heading(page), room))
     for one in status.sessions:

@@ -108,6 +108,23 @@ class McpSettings:
         return tuple((path, below.count("/")) for path, below in found)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookSettings:
+    """How to have a client call `cru hook` with its name.
+
+    `user` and `project` are the settings files of the user and of a project, "" if `cru` adds none to projects.
+    `events` are the hooked events, each with the options of our entry.  A client that runs no commands at its events
+    loads a plugin instead: then the user's file is ours alone, and `plugin` is its template.  `review` says what the
+    user has to do before the client calls a new hook.
+    """
+
+    user: Folder
+    project: str = ""
+    events: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    plugin: str = ""
+    review: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An agent's answer, its model, and its cost in dollars and tokens; None for what the client does not report.
@@ -166,6 +183,7 @@ class ClientProfile:
     file_tools: frozenset[str]
     asking_tools: frozenset[str]
     mcp: McpSettings | None = None
+    hooks: HookSettings | None = None
     prompted: bool = False
     """True if the text becomes the first prompt of the session."""
     context_logged: bool = False

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from crucible.clients.claude_code.client import CLIENT as CLAUDE_CODE
-from crucible.clients.client import PROMPT, ClientProfile, McpSettings
+from crucible.clients.client import PROMPT, ClientProfile, HookSettings, McpSettings
 from crucible.clients.cline.client import CLIENT as CLINE
 from crucible.clients.codex.client import CLIENT as CODEX
 from crucible.clients.copilot.client import CLIENT as COPILOT
@@ -60,6 +60,9 @@ ASKABLE: Mapping[str, ClientProfile] = MappingProxyType(
 
 MCP_SETTINGS: Mapping[str, McpSettings] = MappingProxyType({one.name: one.mcp for one in CLIENTS.values() if one.mcp})
 """How to register our MCP server, by the client's name in `sources`.  Only clients that support MCP servers."""
+
+HOOKS: Mapping[str, HookSettings] = MappingProxyType({one.name: one.hooks for one in CLIENTS.values() if one.hooks})
+"""How to have clients call `cru hook`, by the client's name in `sources`.  Only clients with hooks or plugins."""
 
 TITLES: Mapping[str, str] = MappingProxyType({client.name: client.title for client in CLIENTS.values()})
 """Product names, by the client's name in `sources`."""

@@ -13,6 +13,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import blake2s
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,27 @@ def _drop(path: Path, folders: int) -> None:
     with suppress(OSError):  # a folder that is not empty stays
         for folder in list(path.parents)[:folders]:
             folder.rmdir()
+
+
+_STAMP = re.compile(r"[^\n]*crucible: written by cru install, ([0-9a-f]{16})[^\n]*\n\Z")
+
+
+def written(body: str, comment: str) -> str:
+    """Return the text of a file of ours, with a last line that tells whether it was edited.
+
+    `comment` is the form of a comment in it.
+    """
+    return body + comment.format(f"crucible: written by cru install, {_sum(body)}") + "\n"
+
+
+def is_written(text: str) -> bool:
+    """Return whether a file is as `written` made it."""
+    found = _STAMP.search(text)
+    return found is not None and _sum(text[: found.start()]) == found[1]
+
+
+def _sum(body: str) -> str:
+    return blake2s(body.encode("utf-8"), digest_size=8).hexdigest()
 
 
 _SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)

@@ -181,6 +181,7 @@ def play_codex(
         first = min(home.glob("sessions/**/*.jsonl"), default=None)
         resume = ["resume", first.stem[-36:]] if first else []
         flags = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-"]
+        flags[:0] = ["--dangerously-bypass-hook-trust"] if (home / "hooks.json").exists() else []
         _run(
             [str(program), "exec", *resume, *flags],
             project,

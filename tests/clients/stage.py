@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from crucible.documents.session.session import Session
+from crucible.integrations.hooks.client_hook import CLIENTS
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.vault import Vault
 from samples.waiting import SECONDS, wait_until
@@ -71,7 +72,8 @@ class Stage:
 
     def waiting(self) -> list[str]:
         """The sessions of which the spool holds more than the notes."""
-        return [each.session for each in load_spool(self.vault, "claude-code") if each.has_backlog]
+        spooled = (each for client in CLIENTS for each in load_spool(self.vault, client))
+        return [each.session for each in spooled if each.has_backlog]
 
     def settle(self) -> None:
         """Wait until the notes hold what the spool points at and nothing of ours runs."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crucible.cli.install_command import own_program
+from crucible.cli.install_hooks import own_program
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 

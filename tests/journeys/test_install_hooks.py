@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from crucible.cli import install_command
-from crucible.clients.claude_code.hook_settings import EVENTS, with_hooks
+from crucible.cli import install_command, install_hooks
+from crucible.clients.hook_settings import with_hooks
+from crucible.clients.registry import HOOKS
 from crucible.core.command_lines import command_line
 from tests.running import Cru
 
+EVENTS = HOOKS["claude-code"].events
 OLD = (
     "cru hook claude-code 2>/dev/null || :",
     "'/opt/my tools/cru' hook claude-code 2>/dev/null || :",
@@ -38,7 +40,8 @@ def commands_in(path: Path) -> set[str]:
 def test_the_hooks_command_has_no_shells_syntax(
     program: list[str], project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(install_command, "own_program", lambda: program)
+    for module in (install_command, install_hooks):
+        monkeypatch.setattr(module, "own_program", lambda: program)
     cru("install", "claude-code")
     cru("install", "claude-code", "--project")
     assert commands_in(Path.home() / ".claude" / "settings.json") == {" ".join([*program, "hook", "claude-code"])}
@@ -50,13 +53,13 @@ def test_the_entries_of_older_versions_are_replaced_and_removed(old: str, projec
     path = project / ".claude" / "settings.json"
     path.parent.mkdir()
     before = '{\n  // mine\n  "model": "opus"\n}\n'
-    path.write_text(with_hooks(before, old))
+    path.write_text(with_hooks(before, old, EVENTS))
     assert "installed in" in cru("install", "claude-code", "--project").stdout
     text = path.read_text()
     assert text.count('"command": "cru hook claude-code"') == text.count('"command":') == len(EVENTS)
     cru("install", "claude-code", "--project", "--remove")
     assert path.read_text() == before
-    path.write_text(with_hooks(before, old))
+    path.write_text(with_hooks(before, old, EVENTS))
     cru("install", "claude-code", "--project", "--remove")
     assert path.read_text() == before
 
@@ -73,9 +76,9 @@ def test_a_program_in_uvs_cache_is_told_to_be_installed(
 def test_windows_gets_the_bare_name_for_a_path_that_a_shell_would_split(
     project: Path, cru: Cru, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(install_command, "own_program", lambda: ["C:/Program Files/Python/cru.exe"])
-    monkeypatch.setattr(install_command, "hook_command_line", command_line)
-    monkeypatch.setattr("crucible.cli.install_command.shutil.which", lambda _: "C:/Program Files/Python/cru.exe")
+    monkeypatch.setattr(install_hooks, "own_program", lambda: ["C:/Program Files/Python/cru.exe"])
+    monkeypatch.setattr(install_hooks, "hook_command_line", command_line)
+    monkeypatch.setattr("crucible.cli.install_hooks.shutil.which", lambda _: "C:/Program Files/Python/cru.exe")
     cru("install", "claude-code")
     path = Path.home() / ".claude" / "settings.json"
     assert commands_in(path) == {"cru hook claude-code"}

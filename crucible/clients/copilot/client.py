@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from crucible.clients.client import PROMPT, SESSION, ClientProfile, Folder, GivenContext, McpSettings
+from crucible.clients.client import PROMPT, SESSION, ClientProfile, Folder, GivenContext, HookSettings, McpSettings
 
 _FOLDERS = "COPILOT_CUSTOM_INSTRUCTIONS_DIRS"
 
@@ -34,6 +34,10 @@ CLIENT = ClientProfile(
         instructions=Folder(".copilot", "COPILOT_HOME", "copilot-instructions.md"),
         shown_by="copilot mcp list",
         entry=lambda program: {"type": "local", "command": program[0], "args": [*program[1:]], "tools": ["*"]},
+    ),
+    hooks=HookSettings(
+        user=Folder(".copilot", "COPILOT_HOME", "settings.json"),
+        events={event: {"timeout": 10} for event in ("SessionStart", "Stop", "SessionEnd")},
     ),
     tools_option="--available-tools",
     session_option="--session-id",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from crucible.clients.client import ClientProfile, ContextOption, Folder, McpSettings
+from crucible.clients.client import ClientProfile, ContextOption, Folder, HookSettings, McpSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,5 +54,9 @@ CLIENT = ClientProfile(
         instructions=Folder("", "GEMINI_CLI_HOME", ".gemini/GEMINI.md"),
         project_instructions="GEMINI.md",
         shown_by="gemini mcp list",
+    ),
+    hooks=HookSettings(
+        user=Folder("", "GEMINI_CLI_HOME", ".gemini/settings.json"),
+        events={event: {"timeout": 10_000} for event in ("SessionStart", "AfterAgent", "SessionEnd")},
     ),
 )

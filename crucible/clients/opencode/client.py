@@ -14,6 +14,7 @@ from crucible.clients.client import (
     ClientProfile,
     Folder,
     GivenContext,
+    HookSettings,
     McpSettings,
     answer_failed,
     dollars_in,
@@ -86,6 +87,9 @@ CLIENT = ClientProfile(
         shown_by="opencode mcp list",
         section="mcp",
         entry=lambda program: {"type": "local", "command": [*program], "enabled": True},
+    ),
+    hooks=HookSettings(
+        user=Folder(".config", "XDG_CONFIG_HOME", "opencode/plugins/crucible.js"), plugin="opencode-plugin.js.j2"
     ),
     native=("--session", SESSION),
     asked=("--prompt", PROMPT),

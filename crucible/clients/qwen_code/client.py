@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crucible.clients.client import PROMPT, SESSION, ClientProfile, ContextOption, Folder, McpSettings
+from crucible.clients.client import PROMPT, SESSION, ClientProfile, ContextOption, Folder, HookSettings, McpSettings
 
 CLIENT = ClientProfile(
     name="qwen-code",
@@ -21,6 +21,10 @@ CLIENT = ClientProfile(
         project=".qwen/settings.json",
         instructions=Folder(".qwen", "QWEN_HOME", "QWEN.md"),
         shown_by="qwen mcp list",
+    ),
+    hooks=HookSettings(
+        user=Folder(".qwen", "QWEN_HOME", "settings.json"),
+        events={event: {"timeout": 10_000} for event in ("SessionStart", "Stop", "SessionEnd")},
     ),
     tools_option="--core-tools",
     session_option="--session-id",

@@ -13,11 +13,15 @@ _NONE: Mapping[Any, int] = MappingProxyType({})
 
 
 class Search(NamedTuple):
-    """Where to look for one client's sessions. `is_sniffed`: skip files that other clients wrote."""
+    """Where to look for one client's sessions.
+
+    `is_sniffed`: skip files that other clients wrote.  `only`: the native id of the session to look for, "" for all.
+    """
 
     dialect: Dialect
     paths: tuple[Path, ...]
     is_sniffed: bool = False
+    only: str = ""
 
 
 class UnreadableRow(NamedTuple):

@@ -108,7 +108,8 @@ def _transcripts_at(search: Search, report: ReportDraft) -> Iterator[Transcript]
         try:
             for transcript in search.dialect.find(path):
                 real = (os.path.realpath(transcript.path), transcript.native_id)
-                if real not in seen and is_ours(transcript.path):
+                is_wanted = search.only in ("", transcript.native_id)
+                if real not in seen and is_wanted and is_ours(transcript.path):
                     seen.add(real)
                     yield transcript
         except (TranscriptError, OSError) as error:

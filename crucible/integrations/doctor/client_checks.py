@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.analysis.review.agent_questions import spent_text
-from crucible.clients.claude_code.hook_settings import EVENTS, Installed, find_installed, missing_program
+from crucible.clients.hook_settings import Installed, find_installed, missing_program
 from crucible.clients.launch.ask import program_of
-from crucible.clients.registry import TITLES
+from crucible.clients.registry import HOOKS, TITLES
 from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings
 from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
@@ -43,12 +43,12 @@ def check_hooks(
     installed: list[float] = []
     for option, path in places:
         try:
-            found = find_installed(path)
+            found = find_installed(HOOKS["claude-code"], path)
         except CrucibleError as error:
             yield bad("hooks", str(error), "fix the file by hand")
             continue
         if found.events:
-            yield from _entries(found, option, search)
+            yield from _entries(found, f"cru install claude-code {option}", search)
             installed.append(path.stat().st_mtime)
     if not installed:
         what = "Claude Code's hooks are not installed: its sessions are not recorded automatically"
@@ -59,15 +59,26 @@ def check_hooks(
         yield from _check_calls(root, last_written if late else None)
 
 
-def _entries(found: Installed, option: str, search: str | None) -> Iterator[CheckResult]:
+def check_other_hooks(places: Iterable[tuple[str, Path]], search: str | None = None) -> Iterator[CheckResult]:
+    """Check the hooks of other clients, where they are installed; `places` are the user's settings of each."""
+    for client, path in places:
+        try:
+            found = find_installed(HOOKS[client], path)
+        except CrucibleError as error:
+            yield notice("hooks", str(error), "fix the file by hand")
+            continue
+        if found.events:
+            yield from _entries(found, f"cru install {client} --hooks", search)
+
+
+def _entries(found: Installed, fix: str, search: str | None) -> Iterator[CheckResult]:
     """Check that a settings file has all of our hooks, and that the programs they call exist."""
-    fix = f"cru install claude-code {option}"
     gone = tuple(filter(None, (missing_program(command, search) for command in found.commands)))
     if gone:
         what = f"{found.path}: hooks call a program that cannot be run, so nothing is recorded"
         yield bad("hooks", what, fix, gone)
     if found.lacking:
-        what = f"{found.path}: {len(found.lacking)} of {len(EVENTS)} hooks are missing or changed"
+        what = f"{found.path}: some hooks are missing or changed"
         yield bad("hooks", what, fix, found.lacking)
     if not (gone or found.lacking):
         yield good("hooks", f"{found.path}: all hooks are installed")

@@ -13,7 +13,7 @@ from typing import Any
 
 from crucible import __version__
 from crucible.core.settings.toml_scan import user_settings_path
-from crucible.integrations.hooks.claude_code_hook import read_payload, text_of, vault_of
+from crucible.integrations.hooks.client_hook import read_payload, text_of, vault_of
 from crucible.integrations.hooks.hook_log import log_fault
 
 _GAP = " | "

@@ -13,13 +13,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import orjson
+
 from crucible.clients.log_files import source_name
+from crucible.clients.log_folders import is_database, log_folder, session_logs
 from crucible.clients.registry import DIALECTS
 from crucible.commands.delete.delete import finish_deletion
 from crucible.commands.idle.idle_check import look
 from crucible.commands.imports.import_report import ImportOptions
-from crucible.commands.imports.import_result import ImportReport
-from crucible.commands.imports.imports import import_transcripts
+from crucible.commands.imports.import_result import ImportReport, Search
+from crucible.commands.imports.imports import import_all
 from crucible.commands.rename.rename import finish_rename
 from crucible.core.errors import CrucibleError, VaultError
 from crucible.core.secrets.redaction import redact_of
@@ -27,6 +30,7 @@ from crucible.core.settings.settings import UserSettings, load_user_settings, lo
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.core.settings.trust import ignored_warnings
 from crucible.documents.session.status_rules import Client
+from crucible.integrations.hooks.client_hook import CLAUDE_CODE, CLIENTS
 from crucible.integrations.hooks.client_state import LONGEST, is_running, wait_for_tail
 from crucible.integrations.hooks.hook_log import LOG, log_fault
 from crucible.integrations.hooks.session_end import (
@@ -40,7 +44,7 @@ from crucible.integrations.hooks.session_end import (
 from crucible.memory.summary.brief_updates import update_briefs
 from crucible.search.background_update import update_later
 from crucible.vault.events.event_retention import is_due, purge
-from crucible.vault.events.spool import spool_folder, syncing
+from crucible.vault.events.spool import append, spool_folder, syncing
 from crucible.vault.events.spool_reader import Spooled, SpoolLine, load_spool, retire, save_state
 from crucible.vault.index.index import Index
 from crucible.vault.notes.session_notes import status_lookup
@@ -50,8 +54,11 @@ _CONTINUING_SOURCES = frozenset(("clear", "fork"))
 
 
 def session_before(spooled: Spooled, others: Iterable[Spooled]) -> str:
-    """Return the native id of the session that this one continues; "" if there is none."""
-    if not spooled.lines:
+    """Return the native id of the session that this one continues; "" if there is none.
+
+    Only Claude Code's hooks tell; other clients' logs do not say it either.
+    """
+    if not spooled.lines or spooled.client != CLAUDE_CODE:
         return ""
     first = next((line for line in spooled.lines if line.event == "SessionStart"), spooled.lines[0])
     if first.pid <= 1:
@@ -77,8 +84,6 @@ def _forked_from(session: str, first: SpoolLine, others: Iterable[Spooled]) -> s
     return ""
 
 
-CLIENTS = ("claude-code",)
-"""The clients with hooks."""
 _STATE_NAMES = {Client.RUNNING: "running", Client.ENDED: "ended", Client.DIED: "died"}
 _EVENTS_WITHOUT_TEXT = frozenset(("SessionStart", "SessionEnd"))
 _QUIET_SECONDS = 60.0
@@ -89,6 +94,8 @@ _MISSING = "missing"
 """The state of a session that has no transcript."""
 _MARKS = frozenset(("SessionStart", "PreCompact", "Stop", "StopFailure", "SessionEnd"))
 """Events whose hooks the client waits for, so they are in order in the spool."""
+_PAUSE = 0.1
+"""Seconds between two looks whether a client still runs."""
 _MAX_LOGGED = 5
 """Maximum unreadable rows to log per session."""
 
@@ -107,13 +114,36 @@ def write_down(root: Path) -> None:
             stopped += sync_vault(root, user, tried)
             _purge_events(root, user)
         # A hook that found the lock taken has not started a process, so check for its lines again.
-        if not any(_waits(each, tried) for each in _spool(root)):
+        if not any(_waits(each, tried) for each in _spool(root)) and not _add_missing_ends(root):
             break
     if stopped:
         vault = Vault(root, load_vault_settings(root, user))
         ask_all(vault, user, stopped)
         _refresh(vault)
         update_later(str(root), user.recall, os.environ)
+
+
+def _add_missing_ends(root: Path) -> bool:
+    """Add the end of clients that end with their turn, and call no hook then; return whether there were any.
+
+    Qwen Code does this with `-p`.
+    """
+    now, found = time.time(), False
+    running = [each for each in _spool(root) if _has_just_answered(each, now)]
+    while running and time.time() < now + LONGEST:
+        for each in (each for each in running if not is_running(each)):
+            line = {"time": time.time(), "event": "SessionEnd", "session": each.session, "transcript": each.transcript}
+            append(spool_folder(str(root), each.client), each.session, orjson.dumps(line))
+            found = True
+        running = [each for each in running if is_running(each)]
+        time.sleep(_PAUSE)
+    return found
+
+
+def _has_just_answered(spooled: Spooled, now: float) -> bool:
+    last = spooled.lines[-1] if spooled.lines else SpoolLine("")
+    is_turn_end = spooled.client != CLAUDE_CODE and spooled.left == "running" and last.event == "Stop"
+    return is_turn_end and now - last.time < LONGEST
 
 
 def has_backlog(root: Path) -> bool:
@@ -218,7 +248,7 @@ def _finish(
 ) -> None:
     """Mark a session whose client died; check an ended one a final time, since rows may arrive after its end."""
     client = client_state(spooled)
-    if client is Client.RUNNING:
+    if client is Client.RUNNING or _has_just_answered(spooled, time.time()):
         return
     age = time.time() - max((line.time for line in spooled.lines), default=0.0)
     if spooled.has_backlog:
@@ -236,7 +266,7 @@ def _has_late_rows(root: Path, spooled: Spooled) -> bool:
     """Return whether the transcript has changed since its last import."""
     state = Path(spool_folder(str(root), spooled.client)) / f"{spooled.session}.state"
     with suppress(OSError):
-        return Path(spooled.transcript).stat().st_mtime_ns >= state.stat().st_mtime_ns
+        return any(log.stat().st_mtime_ns >= state.stat().st_mtime_ns for log in _logs_of(spooled))
     return True
 
 
@@ -267,13 +297,14 @@ def _write_down(
     vault: Vault, user: UserSettings, spooled: Spooled, client: Client, stopped: list[StoppedSession]
 ) -> bool:
     """Import one session; return whether its notes are complete."""
-    transcript = _transcript_of(spooled)
-    if transcript is None:
+    logs = _logs_of(spooled)
+    if not logs:
         # The client creates the transcript with its first answer.
         is_empty = all(line.event in _EVENTS_WITHOUT_TEXT for line in spooled.lines)
         return is_empty or client is Client.RUNNING or _log_missing(vault, spooled)
     whole_turns = client is Client.RUNNING and vault.settings.hooks.save == "phase" and not _is_urgent(spooled)
-    _wait_for_last_rows(transcript, spooled)
+    for log in logs:
+        _wait_for_last_rows(log, spooled)
     before = session_before(spooled, load_spool(vault.root, spooled.client))
     met, now = ImportedSession(), datetime.now(user.zone)
     options = ImportOptions(
@@ -284,7 +315,8 @@ def _write_down(
         follows=source_name(spooled.client, before) if before else "",
         met=met.take,
     )
-    report = import_transcripts(vault, DIALECTS[spooled.client], [transcript], options=options)
+    only = "" if spooled.client == CLAUDE_CODE else spooled.session
+    report = import_all(vault, [Search(DIALECTS[spooled.client], tuple(logs), only=only)], options=options)[0]
     _log_unreadable(vault, spooled, report)
     mark_stop(vault, spooled, client, met, now)
     stopped += stopped_now(vault, spooled, client, met)
@@ -294,7 +326,7 @@ def _write_down(
 def _log_missing(vault: Vault, spooled: Spooled) -> bool:
     """Log once that the transcript is missing, as some users configure; return False, because it may still appear."""
     if spooled.left != _MISSING:
-        error = FileNotFoundError(f"no transcript {spooled.session}.jsonl")
+        error = FileNotFoundError(f"no transcript of {spooled.session}")
         log_fault(str(vault.root), f"sync {spooled.client} {spooled.session}", error)
         save_state(vault.root, replace(spooled, size=spooled.synced), _MISSING)
     return False
@@ -309,6 +341,8 @@ def _is_done(vault: Vault, report: ImportReport) -> bool:
 
 def _wait_for_last_rows(transcript: Path, spooled: Spooled) -> None:
     """Wait for the last rows, counting from the hook's call: rows still missing long after it never arrive."""
+    if is_database(str(transcript)):
+        return  # the client writes to it before it calls a hook
     *before, last = [line for line in spooled.lines if line.said and not line.agent] or [SpoolLine("")]
     since = last.time or max((line.time for line in spooled.lines), default=0.0)
     # An earlier answer may have the same text, such as "Done.".
@@ -321,8 +355,17 @@ def _is_urgent(spooled: Spooled) -> bool:
     return [line.event for line in spooled.lines if line.event in _MARKS][-1:] == ["PreCompact"]
 
 
+def _logs_of(spooled: Spooled) -> list[Path]:
+    """Return the files that have the session: its transcript, or a client's databases."""
+    if spooled.client != CLAUDE_CODE:
+        folder = log_folder(DIALECTS[spooled.client], os.environ, Path.home())
+        return session_logs(folder, spooled.session, spooled.transcript)
+    transcript = _transcript_of(spooled)
+    return [transcript] if transcript else []
+
+
 def _transcript_of(spooled: Spooled) -> Path | None:
-    """Return the session's transcript; if the client moved it, look in the folders of other projects."""
+    """Return Claude Code's transcript; if the client moved it, look in the folders of other projects."""
     name = f"{spooled.session}.jsonl"
     paths = [Path(line.transcript) for line in reversed(spooled.lines) if line.transcript]
     for path in dict.fromkeys(paths):

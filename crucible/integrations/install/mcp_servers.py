@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2s
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +18,7 @@ from crucible.clients.settings_files import (
     changed,
     find,
     has_text,
+    is_written,
     load,
     named,
     new_file,
@@ -26,6 +26,7 @@ from crucible.clients.settings_files import (
     put_in,
     replaced,
     take_out,
+    written,
 )
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.extras import install_command
@@ -92,7 +93,6 @@ SKILL = "SKILL.md"
 """The file name of a skill."""
 _TOML_MARKS = Marks("# >>> crucible: put in by `cru install codex --mcp`, taken out by --remove", "# <<< crucible")
 _TEXT_MARKS = Marks("<!-- >>> crucible: put in by cru install, taken out by --remove -->", "<!-- <<< crucible -->")
-_STAMP = re.compile(r"<!-- crucible: written by cru install, ([0-9a-f]{16}) -->\n\Z")
 _FORWARDED = ("CRUCIBLE_VAULT", "CRUCIBLE_CONFIG", "CRU_SESSION", "XDG_CONFIG_HOME")
 """Environment variables that Codex passes to a server only if they are listed."""
 
@@ -294,21 +294,11 @@ def _instructions(path: Path, folders: int) -> Part:
 
 
 def _with_skill(text: str | None) -> str:
-    if text is not None and not _is_unedited(text):
+    if text is not None and not is_written(text):
         raise UsageError("already exists, and was written or edited by hand", "move it away; nothing was changed")
-    body = render_template("skill.md.j2")
-    return f"{body}<!-- crucible: written by cru install, {_sum(body)} -->\n"
+    return written(render_template("skill.md.j2"), "<!-- {} -->")
 
 
 def _without_skill(text: str | None) -> str | None:
     """Return None to remove the skill, unless the user has edited it."""
-    return None if text is None or _is_unedited(text) else text
-
-
-def _is_unedited(text: str) -> bool:
-    found = _STAMP.search(text)
-    return found is not None and _sum(text[: found.start()]) == found[1]
-
-
-def _sum(body: str) -> str:
-    return blake2s(body.encode("utf-8"), digest_size=8).hexdigest()
+    return None if text is None or is_written(text) else text

@@ -15,11 +15,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
+from crucible.clients.log_folders import is_database, log_folders, log_of
 from crucible.clients.registry import TITLES
 from crucible.core.background import run_after_others
 from crucible.integrations.live.import_worker import ImportJob, ImportWorker
 from crucible.integrations.live.log_changes import LogChanges
-from crucible.integrations.live.log_folders import is_database, log_folders, log_of
 
 _SETTLE = 0.25
 """Seconds without a new row that end a turn."""

@@ -1,6 +1,6 @@
 """Import the logs that a watcher names: one line of JSON with jobs on standard input, one with the result on output.
 
-Sessions that Claude Code's hooks report are left to the hooks, which know how a session ends; only what they have not
+Sessions that a client's hooks report are left to the hooks, which know how a session ends; only what they have not
 imported after a minute is imported here.
 """
 
@@ -30,8 +30,8 @@ from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import UserSettings, VaultSettings, load_user_settings, load_vault_settings
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.documents.session.status_rules import Client
+from crucible.integrations.hooks.client_hook import CLIENTS as HOOKED
 from crucible.integrations.hooks.hook_log import log_fault
-from crucible.integrations.hooks.sync import CLIENTS as HOOKED
 from crucible.integrations.hooks.sync import client_state
 from crucible.memory.history.history_folder import entry_path
 from crucible.memory.summary.brief_updates import update_briefs
@@ -103,7 +103,8 @@ def _parts(vault: Vault, job: Mapping[str, Any]) -> Iterator[_Part]:
 def _spooled(path: Path, hooked: Mapping[str, Spooled]) -> Spooled | None:
     """Return what hooks reported of the session of a log, which may be a subagent's; None if they did not."""
     names = (path.stem, *(folder.name for folder in path.parents))
-    return next((hooked[name] for name in names if name in hooked), None)
+    named = next((each for each in hooked.values() if each.transcript == str(path)), None)
+    return named or next((hooked[name] for name in names if name in hooked), None)
 
 
 def _update_dependents(vault: Vault, user: UserSettings) -> None:

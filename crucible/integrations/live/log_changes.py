@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from watchdog.events import DirDeletedEvent, DirMovedEvent, FileSystemEvent
 
+from crucible.clients.log_folders import LogFolder
 from crucible.core.file_stamps import Stamp, stamp_at
-from crucible.integrations.live.log_folders import LogFolder
 from crucible.vault.index.watch.file_events import Observing, mount_reason, watched_inodes
 
 _SHORTEST, _PATIENCE = 2.0, 100

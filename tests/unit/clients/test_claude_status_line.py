@@ -16,7 +16,7 @@ from crucible.clients.claude_code.status_line import (
 )
 from crucible.clients.settings_files import parse
 from crucible.core.errors import UsageError
-from tests.unit.clients.test_claude_hook_settings import HAND_WRITTEN
+from tests.unit.clients.test_hook_settings import HAND_WRITTEN
 
 COMMAND = "/usr/bin/cru statusline"
 

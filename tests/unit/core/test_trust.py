@@ -24,7 +24,7 @@ from crucible.core.settings.settings import (
 from crucible.core.settings.toml_values import Table, keys_of
 from crucible.core.settings.trust import TEMPLATES, Ask
 from crucible.core.templates import OwnTemplate, load_template
-from crucible.integrations.hooks import claude_code_hook as claude_code
+from crucible.integrations.hooks import client_hook as claude_code
 from crucible.vault.notes.init_vault import keep_accepted
 from crucible.vault.notes.vault import Vault
 from tests.paths import ROOT

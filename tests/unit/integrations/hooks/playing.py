@@ -78,9 +78,11 @@ class Client:
         return run_hook(json.dumps(self.payload(event, **more)).encode(), env)
 
 
-def run_hook(payload: bytes, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
-    """`cru hook claude-code` as a process of its own."""
-    command = [sys.executable, "-m", "crucible", "hook", "claude-code"]
+def run_hook(
+    payload: bytes, env: dict[str, str] | None = None, client: str = "claude-code"
+) -> subprocess.CompletedProcess[bytes]:
+    """`cru hook` as a process of its own."""
+    command = [sys.executable, "-m", "crucible", "hook", client]
     return subprocess.run(
         command,
         input=payload,

@@ -192,7 +192,7 @@ def test_a_slow_block_is_not_waited_for(vault: Vault) -> None:
 
 
 def test_a_tool_calls_hook_does_not_load_the_context() -> None:
-    script = "import sys, crucible.integrations.hooks.claude_code_hook; print(*sorted(m for m in sys.modules if m.startswith('crucible')))"
+    script = "import sys, crucible.integrations.hooks.client_hook; print(*sorted(m for m in sys.modules if m.startswith('crucible')))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     loaded = {name: importlib.util.find_spec(name) for name in done.stdout.split()}
     modules = [name for name, spec in loaded.items() if spec and not spec.submodule_search_locations]
@@ -200,7 +200,7 @@ def test_a_tool_calls_hook_does_not_load_the_context() -> None:
         "crucible.clients.launch.session_marks",
         "crucible.core.background",
         "crucible.core.settings.toml_scan",
-        "crucible.integrations.hooks.claude_code_hook",
+        "crucible.integrations.hooks.client_hook",
         "crucible.integrations.hooks.hook_log",
         "crucible.vault.events.spool",
     ]

@@ -264,7 +264,7 @@ def test_a_missing_transcript_is_logged_and_tried_again(client: Client) -> None:
     client.call("UserPromptSubmit")
     client.call("SessionEnd", reason="other")
     sync(client)
-    assert f"no transcript {SESSION}.jsonl" in log_of(client.root)
+    assert f"no transcript of {SESSION}" in log_of(client.root)
     assert load_spool(client.root, "claude-code")[0].has_backlog
     client.say(*turn("Fix it", "Fixed."))
     sync(client)

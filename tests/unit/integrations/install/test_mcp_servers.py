@@ -19,7 +19,7 @@ from crucible.integrations.install.mcp_servers import (
     with_block,
     without_block,
 )
-from tests.unit.clients.test_claude_hook_settings import HAND_WRITTEN
+from tests.unit.clients.test_hook_settings import HAND_WRITTEN
 
 PROGRAM = ["/opt/my tools/cru", "mcp"]
 MARKS = Marks("# >>> ours", "# <<< ours")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from crucible.clients.log_folders import LogFolder, log_folders, log_of
 from crucible.clients.registry import DIALECTS
 from crucible.integrations.live import log_changes
 from crucible.integrations.live.log_changes import LogChanges
-from crucible.integrations.live.log_folders import LogFolder, log_folders, log_of
 from samples.waiting import wait_until
 from tests.paths import DATA
 

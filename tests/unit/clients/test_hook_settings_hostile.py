@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients.claude_code import hook_settings as claude_code
-from crucible.clients.claude_code.hook_settings import find_installed, install_hooks, uninstall_hooks
+from crucible.clients import hook_settings as claude_code
+from crucible.clients.hook_settings import find_installed, install_hooks, uninstall_hooks
+from crucible.clients.registry import HOOKS
 from crucible.core.errors import NoteChanged, NoteExists, VaultError
 
+HOOKED = HOOKS["claude-code"]
 COMMAND = "cru hook claude-code 2>/dev/null || :"
 
 
@@ -43,17 +45,17 @@ def test_the_clients_concurrent_writes_are_not_lost(
         path.write_text(before)
     write_meanwhile(monkeypatch, path, '{"model": "b"}\n')
     with pytest.raises((NoteChanged, NoteExists)):
-        install_hooks(path, COMMAND)
+        install_hooks(HOOKED, path, COMMAND)
     assert json.loads(path.read_text()) == {"model": "b"}
 
 
 def test_taking_out_does_not_lose_it_either(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     path.write_text('{"model": "a"}\n')
-    install_hooks(path, COMMAND)
+    install_hooks(HOOKED, path, COMMAND)
     grown = json.dumps(json.loads(path.read_text()) | {"model": "b"})
     write_meanwhile(monkeypatch, path, grown)
     with pytest.raises((NoteChanged, NoteExists)):
-        uninstall_hooks(path)
+        uninstall_hooks(HOOKED, path)
     assert path.read_text() == grown
 
 
@@ -61,10 +63,10 @@ def test_a_link_to_no_file_yet_stays_a_link(tmp_path: Path, path: Path) -> None:
     target = tmp_path / "dotfiles" / "settings.json"
     target.parent.mkdir()
     path.symlink_to(target)
-    install_hooks(path, COMMAND)
-    assert find_installed(path).lacking == ()
+    install_hooks(HOOKED, path, COMMAND)
+    assert find_installed(HOOKED, path).lacking == ()
     assert path.is_symlink()
-    uninstall_hooks(path)
+    uninstall_hooks(HOOKED, path)
     assert path.is_symlink()
     assert not target.exists()
 
@@ -80,7 +82,7 @@ def test_a_pipe_instead_of_the_file_does_not_block(path: Path) -> None:
     signal.alarm(10)
     try:
         with pytest.raises(VaultError, match="not a regular file"):
-            find_installed(path)
+            find_installed(HOOKED, path)
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
@@ -89,7 +91,7 @@ def test_a_pipe_instead_of_the_file_does_not_block(path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "\n\n", "  ", "\ufeff", "\ufeff\r\n", "{}", "{ }\r\n", "{\n\t// none\n}"])
 def test_an_empty_file_is_restored(path: Path, text: str) -> None:
     path.write_bytes(text.encode())
-    install_hooks(path, COMMAND)
-    assert find_installed(path).lacking == ()
-    uninstall_hooks(path)
+    install_hooks(HOOKED, path, COMMAND)
+    assert find_installed(HOOKED, path).lacking == ()
+    uninstall_hooks(HOOKED, path)
     assert path.read_bytes() == text.encode()

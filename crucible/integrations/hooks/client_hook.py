@@ -1,4 +1,4 @@
-"""`cru hook claude-code`: append one line to the spool for each payload from Claude Code.
+"""`cru hook CLIENT`: append one line to the spool for each payload from a client.
 
 A hook imports little, logs its errors, prints nothing except at a client's start, and always exits with 0.
 """
@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-CLIENT = "claude-code"
+CLAUDE_CODE = "claude-code"
+CLIENTS = (CLAUDE_CODE, "codex", "copilot", "gemini", "opencode", "qwen-code")
+"""The clients with `HookSettings`; reading their table takes longer than all else here."""
+_NAMES = {"AfterAgent": "Stop"}
+"""Claude Code's names of events that have others elsewhere."""
+_EVENTS = frozenset(("SessionStart", "Stop", "SessionEnd"))
+"""The events of clients other than Claude Code that matter."""
 _PATIENCE = 5.0
 """Maximum seconds to wait for the payload."""
 _LARGEST = 1 << 28
@@ -43,13 +49,14 @@ _POINTERS = {
 }
 
 
-def main() -> None:
-    """Handle one payload; never returns."""
-    take_payload()
-    os._exit(0)
+def main(client: str) -> None:
+    """Handle one payload; returns only if no client has this name."""
+    if client in CLIENTS:
+        take_payload(client)
+        os._exit(0)
 
 
-def take_payload() -> None:
+def take_payload(client: str) -> None:
     """Handle the payload on standard input.  Never raises."""
     root = ""
     try:
@@ -57,34 +64,37 @@ def take_payload() -> None:
             payload = read_payload()
             root = vault_of(str(payload.get("cwd") or ""))
             if root:
-                _take(root, payload)
+                _take(root, client, payload)
     except BaseException as error:  # noqa: BLE001  no error may stop the agent
         log_fault(root, "hook", error)
 
 
-def _take(root: str, payload: Mapping[str, Any]) -> None:
+def _take(root: str, client: str, payload: Mapping[str, Any]) -> None:
     event, session = str(payload.get("hook_event_name") or ""), payload.get("session_id")
     if not is_name(session) or not isinstance(session, str) or not event.isalpha():
         raise ValueError(f"not a session's payload: {event[:40]!r} {str(session)[:40]!r}")
-    folder = spool_folder(root, CLIENT)
-    append(folder, session, _line(event, session, payload))
+    event = _NAMES.get(event, event)
+    if client != CLAUDE_CODE and (event not in _EVENTS or payload.get("agent_id")):
+        return  # Copilot also calls it for its subagents
+    folder = spool_folder(root, client)
+    append(folder, session, _line(client, event, session, payload))
     if event in _PHASE_ENDS or _saves_often(root, folder, session):
         _start_sync(root)
     if event == "PreCompact":
         _wait_for_sync(folder, session)
-    if event == "SessionStart" and payload.get("source") == "startup":
+    if client == CLAUDE_CODE and event == "SessionStart" and payload.get("source") == "startup":
         _greet(root, session, payload)
 
 
-def _line(event: str, session: str, payload: Mapping[str, Any]) -> bytes:
+def _line(client: str, event: str, session: str, payload: Mapping[str, Any]) -> bytes:
     """Return the event, its ids and pointers as a line of JSON; pointers that are not valid names are dropped.
 
-    Only the length and checksum of the last answer are stored, which is enough to recognize it.
+    Only the length and checksum of Claude Code's last answer are stored, which is enough to recognize it.
     """
     parts = {"event": event, "session": session, "transcript": payload.get("transcript_path")}
     parts |= {name: payload[key] for key, name in _POINTERS.items() if is_name(payload.get(key))}
     last_answer = payload.get("last_assistant_message")
-    if isinstance(last_answer, str):
+    if isinstance(last_answer, str) and client == CLAUDE_CODE:
         data = last_answer.strip().encode("utf-8", "replace")
         parts["said"] = f"{len(data)}:{crc32(data)}"
     texts = (
@@ -259,7 +269,7 @@ def _greet(root: str, session: str, payload: Mapping[str, Any]) -> None:
         return
     from crucible.integrations.hooks.start_context import greet  # noqa: PLC0415  slow to load
 
-    greet(root, CLIENT, session, str(payload.get("cwd") or ""))
+    greet(root, CLAUDE_CODE, session, str(payload.get("cwd") or ""))
 
 
 def _wait_for_sync(folder: str, session: str) -> None:

@@ -1,4 +1,7 @@
-"""Install, find and remove our hooks in Claude Code's `settings.json`.  Nothing else in the file is changed."""
+"""Install, find and remove our hooks in a client's settings.  Nothing else in the file is changed.
+
+All clients whose settings have hooks write them in the same form; which file and which events, its `HookSettings` say.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crucible.clients.claude_code.client import home_folder
+from crucible.clients.client import HookSettings
 from crucible.clients.settings_files import (
     Node,
     changed,
     find,
     has_text,
+    is_written,
     load,
     named,
     new_file,
@@ -26,23 +30,15 @@ from crucible.clients.settings_files import (
     remove,
     replaced,
     take_out,
+    written,
 )
+from crucible.core.errors import UsageError
+from crucible.core.templates import render_template
 
-EVENTS: Mapping[str, Mapping[str, Any]] = {
-    "SessionStart": {"timeout": 10},
-    "UserPromptSubmit": {"timeout": 10, "async": True},
-    "PostToolUse": {"timeout": 10, "async": True},
-    "PostToolUseFailure": {"timeout": 10, "async": True},
-    "SubagentStart": {"timeout": 10, "async": True},
-    "SubagentStop": {"timeout": 10, "async": True},
-    "Stop": {"timeout": 10},
-    "StopFailure": {"timeout": 10},
-    "PreCompact": {"timeout": 30},
-    "SessionEnd": {"timeout": 10},
-}
-"""The hooked events and their options.  With `async`, hooks never block tool calls."""
-
-_OURS = re.compile(r"""(?:(?:^|[/\\\s"'])cru(?:\.exe)?["']?|-m crucible) hook claude-code\b""")
+_OURS = re.compile(r"""(?:(?:^|[/\\\s"'])cru(?:\.exe)?["']?|-m crucible) hook [a-z][a-z-]*""")
+_HOOK = re.compile(r" hook [a-z][a-z-]*( .*)?\Z")
+_COMMAND = re.compile(r"^const COMMAND = (\".*\")$", re.MULTILINE)
+"""The line of a plugin with its command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,37 +52,46 @@ class Installed:
     """The commands in our entries, without duplicates."""
 
 
-def settings_path(env: Mapping[str, str], home: Path, project: Path | None) -> Path:
+def hooks_path(hooks: HookSettings, env: Mapping[str, str], home: Path, project: Path | None) -> Path:
     """Return the path of the user's settings file, or of a project's."""
-    if project is not None:
-        return project / ".claude" / "settings.json"
-    return home_folder(env, home) / "settings.json"
+    return project / hooks.project if project is not None else hooks.user(env, home)
 
 
-def install_hooks(path: Path, command: str, *, dry_run: bool = False) -> bool:
+def install_hooks(hooks: HookSettings, path: Path, command: str, *, dry_run: bool = False) -> bool:
     """Add our hooks to a settings file, creating it if it is missing; return whether anything changed."""
-    return changed(path, lambda text: with_hooks(text, command), dry_run=dry_run)
+    if hooks.plugin:
+        return changed(path, lambda text: _with_plugin(text, hooks.plugin, command), dry_run=dry_run)
+    return changed(path, lambda text: with_hooks(text, command, hooks.events), dry_run=dry_run)
 
 
-def uninstall_hooks(path: Path, *, dry_run: bool = False) -> bool:
+def uninstall_hooks(hooks: HookSettings, path: Path, *, dry_run: bool = False) -> bool:
     """Remove our hooks; delete the file and its folder if nothing else is left.  Return whether anything changed."""
+    if hooks.plugin:
+        return changed(path, _without_plugin, hooks.user.below.count("/"), dry_run=dry_run)
     return changed(
         path,
         lambda text: None if text is None else without_hooks(text),
-        folders=int(path.parent.name == ".claude"),
+        folders=int(path.parent.name.startswith(".")),
         dry_run=dry_run,
     )
 
 
-def find_installed(path: Path, command: str = "") -> Installed:
+def find_installed(hooks: HookSettings, path: Path, command: str = "") -> Installed:
     """Find our hooks.  If `command` is given, an entry with another command counts as missing."""
     text = load(path) or ""
+    if hooks.plugin:
+        found = tuple(map(json.loads, _COMMAND.findall(text))) if is_written(text) else ()
+        return Installed(path, found and ("plugin",), () if found and command in ("", *found) else ("plugin",), found)
+    return _installed(path, text, command, hooks.events)
+
+
+def _installed(path: Path, text: str, command: str, events: Mapping[str, Mapping[str, Any]]) -> Installed:
     with named(path):
         ours = _ours(parse(text).root) if has_text(text) else ()
         found = {event.key: handler.value for handler, _, _, event, _ in ours}
-    good = [e for e, how in EVENTS.items() if e in found and (not command or found[e] == _handler(command, how))]
+    good = [e for e, how in events.items() if e in found and (not command or found[e] == _handler(command, how))]
     called = dict.fromkeys(str(handler.get("command")) for handler in found.values())
-    return Installed(path, tuple(found), tuple(e for e in EVENTS if e not in good), tuple(called))
+    return Installed(path, tuple(found), tuple(e for e in events if e not in good), tuple(called))
 
 
 def missing_program(command: str, search: str | None) -> str:
@@ -95,7 +100,7 @@ def missing_program(command: str, search: str | None) -> str:
     Our hook commands hide their errors from the client, so a missing program is reported only here.
     """
     try:
-        words = shlex.split(command.partition(" hook claude-code")[0])
+        words = shlex.split(_HOOK.sub("", command))
     except ValueError:
         return command
     if not words:
@@ -121,11 +126,11 @@ def _interpreter_of(program: Path) -> str | None:
 # --- file contents ---------------------------------------------------------------------------------------------------
 
 
-def with_hooks(text: str | None, command: str) -> str:
+def with_hooks(text: str | None, command: str, events: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the text of a settings file with our hooks added; `text` is None if the file is missing."""
-    if new := new_file(text, {"hooks": {event: [_group(command, how)] for event, how in EVENTS.items()}}):
+    if new := new_file(text, {"hooks": {event: [_group(command, how)] for event, how in events.items()}}):
         return new
-    for event, how in EVENTS.items():
+    for event, how in events.items():
         text = _with_event(text or "", event, command, how)
     return text or ""
 
@@ -175,3 +180,14 @@ def _handler(command: str, how: Mapping[str, Any]) -> dict[str, Any]:
 
 def _group(command: str, how: Mapping[str, Any]) -> dict[str, Any]:
     return {"hooks": [_handler(command, how)]}
+
+
+def _with_plugin(text: str | None, template: str, command: str) -> str:
+    if text is not None and not is_written(text):
+        raise UsageError("already exists, and was written or edited by hand", "move it away; nothing was changed")
+    return written(render_template(template, command=json.dumps(command)), "// {}")
+
+
+def _without_plugin(text: str | None) -> str | None:
+    """Return None to remove the plugin, unless the user has edited it."""
+    return None if text is None or is_written(text) else text

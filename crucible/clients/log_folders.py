@@ -9,7 +9,7 @@ from glob import escape, has_magic, iglob
 from pathlib import Path
 from typing import NamedTuple
 
-from crucible.clients.registry import DIALECTS
+from crucible.clients.registry import DIALECTS, Dialect
 
 _WAL = "-wal"
 """The ending of a database's write-ahead log."""
@@ -45,11 +45,27 @@ class LogFolder(NamedTuple):
 
 def log_folders(env: Mapping[str, str], home: Path) -> list[LogFolder]:
     """Return the folders of all clients whose logs are files that grow."""
-    return [
-        LogFolder(each.name, str(each.default_folder(env, home)), each.client.log_files)
-        for each in DIALECTS.values()
-        if each.client.log_files
-    ]
+    return [log_folder(each, env, home) for each in DIALECTS.values() if each.client.log_files]
+
+
+def log_folder(dialect: Dialect, env: Mapping[str, str], home: Path) -> LogFolder:
+    """Return the folder of a client's logs."""
+    return LogFolder(dialect.name, str(dialect.default_folder(env, home)), dialect.client.log_files)
+
+
+def session_logs(folder: LogFolder, session: str, path: str) -> list[Path]:
+    """Return the existing logs that may have a session: the one at `path`, or those that are named after it.
+
+    A database has many sessions.  `path` comes from another program: it counts only if it is that of a log.
+    """
+    if path and folder.is_log(path) and os.path.isfile(path):
+        return [Path(path)]
+    return [Path(log) for log in folder.logs() if is_database(log) or _is_named(Path(log), session)]
+
+
+def _is_named(log: Path, session: str) -> bool:
+    """Return whether a log, or its folder, has the name of a session, perhaps after its time."""
+    return log.parent.name == session or f"-{log.name.partition('.')[0]}".endswith(f"-{session}")
 
 
 def log_of(path: str) -> str:
