@@ -1,13 +1,13 @@
-"""The clients that speak OpenAI Chat Completions: each one's tools, and what it wraps around the user's words."""
+"""The clients that speak OpenAI Chat Completions, each with its tools and what it wraps around the user's words; Gemini."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from tests.clients.scenario import Action
-from tests.clients.wires import Chat, Message, delegated
+from tests.clients.wires import Answer, Chat, Event, Message, Result, Wire, delegated
 
 Named = tuple[str, dict[str, Any]]
 
@@ -113,7 +113,39 @@ class Cline(OtherChat):
         return "spawn_agent", {"systemPrompt": "You help.", "task": prompt}
 
 
-OTHER_CHATS: Mapping[str, Chat] = {
+class Gemini(Wire):
+    """Google's own protocol, as Gemini CLI speaks it."""
+
+    path = ":streamGenerateContent"
+
+    def messages(self, request: Mapping[str, Any]) -> list[Message]:
+        return [self._message(found["role"], found["parts"]) for found in request["contents"]]
+
+    def _message(self, role: str, parts: Sequence[Mapping[str, Any]]) -> Message:
+        answers = [part["functionResponse"] for part in parts if "functionResponse" in part]
+        results = tuple(Result(answer["id"], str(answer["response"])) for answer in answers)
+        texts = tuple(part["text"] for part in parts if "text" in part)
+        return Message("assistant" if role == "model" else role, texts, results)
+
+    def action(self, action: Action, spawned: Sequence[str]) -> Named | None:  # noqa: ARG002
+        return "run_shell_command", {"command": action.given, "description": "Run a command"}
+
+    def events(self, answer: Answer, model: str) -> Iterator[Event]:
+        calls = [{"functionCall": {"id": call.id, "name": call.name, "args": call.given}} for call in answer.calls]
+        content = {"role": "model", "parts": [{"text": answer.text}, *calls]}
+        sent = answer.usage.fresh + answer.usage.cached
+        told = {
+            "promptTokenCount": sent,
+            "cachedContentTokenCount": answer.usage.cached,
+            "candidatesTokenCount": answer.usage.said,
+            "totalTokenCount": sent + answer.usage.said,
+        }
+        candidate = {"content": content, "finishReason": "STOP", "index": 0}
+        yield "", {"candidates": [candidate], "usageMetadata": told, "modelVersion": model}
+
+
+OTHER_WIRES: Mapping[str, Wire] = {
+    "gemini": Gemini(),
     "copilot": Copilot(),
     "qwen-code": Qwen(),
     "pi": Pi(),

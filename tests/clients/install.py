@@ -24,6 +24,7 @@ VERSIONS = {
     "@qwen-code/qwen-code": "0.15.10",
     "@mariozechner/pi-coding-agent": "0.73.1",
     "cline": "3.0.65",
+    "@google/gemini-cli": "0.61.0",
 }
 """No lock file: it would name the registry that it was made with."""
 
@@ -35,6 +36,7 @@ PROGRAMS = {
     "qwen-code": "qwen",
     "pi": "pi",
     "cline": "cline",
+    "gemini": "gemini",
 }
 CHECKOUT = ROOT
 SECONDS = 600

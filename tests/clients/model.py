@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from tests.clients.chat_wires import OTHER_CHATS
+from tests.clients.chat_wires import OTHER_WIRES, Gemini
 from tests.clients.scenario import Scenario, Step
 from tests.clients.wires import WIRES, Answer, Called, Chat, Message, Usage, Wire
 
@@ -61,7 +61,7 @@ class ScriptedModel:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        other = OTHER_CHATS.get(scenario.client)
+        other = OTHER_WIRES.get(scenario.client)
         self.wires = (other, *WIRES) if other else WIRES
         self.log: list[Heard | Said | Compacted] = []
         self.results: dict[str, tuple[str, bool | None]] = {}
@@ -111,7 +111,7 @@ class ScriptedModel:
         wire = self.wire(path)
         if path.endswith("/count_tokens"):
             return {"input_tokens": 600}
-        if wire and request.get("stream"):
+        if wire and (request.get("stream") or isinstance(wire, Gemini)):
             return {}
         answer = self.answer(wire, request) if isinstance(wire, Chat) else None
         if isinstance(wire, Chat) and isinstance(answer, Answer):

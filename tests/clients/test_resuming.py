@@ -14,7 +14,7 @@ from crucible.documents.session.session import Session, Status
 from crucible.memory.bookmarks.bookmark import latest
 from samples.waiting import wait_until
 from tests.clients.accounts import Tokens, tokens_told
-from tests.clients.chat_wires import OTHER_CHATS
+from tests.clients.chat_wires import OTHER_WIRES
 from tests.clients.clients import (
     CLAUDE_TOOLS,
     cline_settings,
@@ -200,8 +200,8 @@ def test_another_client_continues_with_the_context(
     stage, scenario = make(tmp_path)
     with ListeningModel(scenario) as model:
         before = paused(stage, model, programs, hooked=hooked)
-        if client in OTHER_CHATS:
-            model.wires = (OTHER_CHATS[client], *WIRES)
+        if client in OTHER_WIRES:
+            model.wires = (OTHER_WIRES[client], *WIRES)
         program = programs(client)
         tell_client(client, program, stage)
         on_path(stage, program)
