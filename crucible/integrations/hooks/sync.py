@@ -94,8 +94,8 @@ _MISSING = "missing"
 """The state of a session that has no transcript."""
 _MARKS = frozenset(("SessionStart", "PreCompact", "Stop", "StopFailure", "SessionEnd"))
 """Events whose hooks the client waits for, so they are in order in the spool."""
-_PAUSE = 0.1
-"""Seconds between two looks whether a client still runs."""
+_LONGEST_EXIT, _PAUSE = 30.0, 0.1
+"""Maximum seconds from a client's last turn to its exit, and the seconds between two looks."""
 _MAX_LOGGED = 5
 """Maximum unreadable rows to log per session."""
 
@@ -124,13 +124,10 @@ def write_down(root: Path) -> None:
 
 
 def _add_missing_ends(root: Path) -> bool:
-    """Add the end of clients that end with their turn, and call no hook then; return whether there were any.
-
-    Qwen Code does this with `-p`.
-    """
+    """Add the end of clients that call no hook when they end with their turn; return whether there were any."""
     now, found = time.time(), False
-    running = [each for each in _spool(root) if _has_just_answered(each, now)]
-    while running and time.time() < now + LONGEST:
+    running = [each for each in _spool(root) if _ends_silently(each, now)]
+    while running and time.time() < now + _LONGEST_EXIT:
         for each in (each for each in running if not is_running(each)):
             line = {"time": time.time(), "event": "SessionEnd", "session": each.session, "transcript": each.transcript}
             append(spool_folder(str(root), each.client), each.session, orjson.dumps(line))
@@ -140,10 +137,12 @@ def _add_missing_ends(root: Path) -> bool:
     return found
 
 
-def _has_just_answered(spooled: Spooled, now: float) -> bool:
+def _ends_silently(spooled: Spooled, now: float) -> bool:
+    """Return whether a client has just answered, and ends without a hook: Qwen Code with `-p`, where none starts it."""
     last = spooled.lines[-1] if spooled.lines else SpoolLine("")
-    is_turn_end = spooled.client != CLAUDE_CODE and spooled.left == "running" and last.event == "Stop"
-    return is_turn_end and now - last.time < LONGEST
+    has_start = any(line.event == "SessionStart" and line.pid == last.pid for line in spooled.lines)
+    is_answered = last.event == "Stop" and now - last.time < _LONGEST_EXIT and spooled.left == "running"
+    return is_answered and not has_start and spooled.client != CLAUDE_CODE
 
 
 def has_backlog(root: Path) -> bool:
@@ -248,7 +247,7 @@ def _finish(
 ) -> None:
     """Mark a session whose client died; check an ended one a final time, since rows may arrive after its end."""
     client = client_state(spooled)
-    if client is Client.RUNNING or _has_just_answered(spooled, time.time()):
+    if client is Client.RUNNING or _ends_silently(spooled, time.time()):
         return
     age = time.time() - max((line.time for line in spooled.lines), default=0.0)
     if spooled.has_backlog:
