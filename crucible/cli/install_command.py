@@ -26,7 +26,7 @@ from crucible.cli.install_hooks import (
 from crucible.cli.install_service import change_service
 from crucible.cli.options import Door, flag, yes_option
 from crucible.cli.output import clean_line, say, write
-from crucible.clients.claude_code.status_line import has_status_line
+from crucible.clients.claude_code.status_line_setting import has_status_line
 from crucible.clients.launch.terminal import ClientMissing
 from crucible.clients.registry import CLIENTS, HOOKS, MCP_SETTINGS, TITLES, client_of
 from crucible.core.errors import CrucibleError, UsageError, VaultNotFound

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crucible.cli.environment import absolute_path, user_settings, vault_root
 from crucible.cli.options import Door
 from crucible.cli.output import clean_line, say, write
-from crucible.clients.claude_code.status_line import install_status_line, uninstall_status_line
+from crucible.clients.claude_code.status_line_setting import install_status_line, uninstall_status_line
 from crucible.clients.hook_settings import find_installed, hooks_path, install_hooks, uninstall_hooks
 from crucible.clients.registry import HOOKS, TITLES
 from crucible.core.command_lines import command_line, hook_command_line

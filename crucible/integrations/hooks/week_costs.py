@@ -13,7 +13,7 @@ from crucible.core.prices.price_list import load_prices
 from crucible.core.settings.settings import load_user_settings
 from crucible.core.settings.toml_scan import user_settings_path
 from crucible.core.text import dollars
-from crucible.vault.index.budgets import span_of
+from crucible.vault.index.cost_report import span_of
 from crucible.vault.index.costs import total_cost, usage_in
 from crucible.vault.index.index import stored_view
 

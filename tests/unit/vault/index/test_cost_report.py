@@ -5,8 +5,7 @@ from datetime import date
 import pytest
 
 from crucible.core.errors import UsageError
-from crucible.vault.index.budgets import Budget, parse_budget, span_of
-from crucible.vault.index.cost_report import Span, week_of
+from crucible.vault.index.cost_report import Budget, Span, parse_budget, span_of, week_of
 
 
 @pytest.mark.parametrize(

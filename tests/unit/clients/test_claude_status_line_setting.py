@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.clients.claude_code.status_line import (
+from crucible.clients.claude_code.status_line_setting import (
     has_status_line,
     install_status_line,
     uninstall_status_line,
