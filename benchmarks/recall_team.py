@@ -23,10 +23,10 @@ from random import Random
 from typing import NamedTuple
 
 from crucible.search.postgres.address import Server, postgres_client
-from crucible.search.postgres.push import BATCH
-from crucible.search.postgres.team_recall import open_postgres, open_pusher, set_up_server
-from crucible.search.postgres.terms import ItemFacts
 from crucible.search.recall import Answer, Document, Event, EventKind, Question
+from crucible.search.team.push import BATCH
+from crucible.search.team.terms import ItemFacts
+from crucible.search.team_servers import open_pusher, open_team, set_up_server
 from samples.postgres_server import running_server
 
 _EVENTS, _WRITERS, _QUESTIONS = 200_000, 4, 200
@@ -231,7 +231,7 @@ def main(events: int = _EVENTS, writers: int = _WRITERS, batch: int = BATCH) -> 
         kept = there[:2] == (sessions, total) and there[2] == there[3]
         server.run("ANALYZE crucible.postings; ANALYZE crucible.sessions")
         server.run("VACUUM crucible.postings")
-        asked = open_postgres(address)
+        asked = open_team(address)
         begun_at = _cpu_seconds(running.process.pid)
         found = ask_all(asked.ask, sessions)
         spent = 1000 * (_cpu_seconds(running.process.pid) - begun_at) / _QUESTIONS

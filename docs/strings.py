@@ -37,6 +37,8 @@ NOT_SHOWN = (
     "core/secrets/shapes_of_secrets.py",
     "core/secrets/table_layouts.py",
     "documents/recording/command_output.py",
+    "search/clickhouse/clickhouse_push.py",
+    "search/clickhouse/clickhouse_queries.py",
     "search/postgres/server_queries.py",
     "search/question_words.py",
 )

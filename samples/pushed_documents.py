@@ -14,9 +14,9 @@ from hashlib import sha256
 from random import Random
 
 from crucible.search.postgres.address import postgres_client
-from crucible.search.postgres.team_recall import open_pusher
-from crucible.search.postgres.terms import ItemFacts
 from crucible.search.recall import Document, Event, EventKind
+from crucible.search.team.terms import ItemFacts
+from crucible.search.team_servers import open_pusher
 
 _WORDS = [f"word{number}" for number in range(400)] + ["retry", "bucket", "TokenBucket", "src/limiter.py"]
 _BEGUN = datetime(2026, 3, 30, 9, tzinfo=UTC)

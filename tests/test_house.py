@@ -77,7 +77,7 @@ LATE = {
     "crucible.clients.zed.logs": {"crucible.core.zstd"},
     "crucible.vault.events.archive_blocks": {"crucible.core.zstd"},
     "crucible.vault.events.event_archive": {"crucible.core.zstd"},
-    "crucible.cli.recall_engine": {"crucible.search.postgres.team_recall", "crucible.search.postgres.address"},
+    "crucible.cli.recall_engine": {"crucible.search.team_servers", "crucible.search.team.team_address"},
     "crucible.integrations.hooks.start_context": {
         "crucible.integrations.hooks.paused_notice",
         "crucible.integrations.hooks.start_briefing",

@@ -23,7 +23,7 @@ from crucible.commands.learn.case_folder import load_cases
 from crucible.core.errors import CrucibleError, UsageError, reason_of
 from crucible.core.extras import install_command
 from crucible.core.prices.price_list import load_prices
-from crucible.search.postgres.vault_rows import identities
+from crucible.search.team.vault_rows import identities
 from crucible.vault.notes.vault import Vault
 
 if TYPE_CHECKING:  # loading these needs the extra

@@ -63,14 +63,14 @@ def open_recall(
     viewer = scope.viewer(vault.root)
     if not embedded and has_server():
         # Imported late: few users have a server, and its modules take longer to load than a query takes.
-        from crucible.search.postgres.address import chosen_address  # noqa: PLC0415  as above
-        from crucible.search.postgres.team_recall import open_postgres  # noqa: PLC0415
+        from crucible.search.team.team_address import chosen_address  # noqa: PLC0415  as above
+        from crucible.search.team_servers import open_team  # noqa: PLC0415
 
         own = user_settings().recall
         address = chosen_address(own.backend, os.environ)
         if address is not None:
             near = NearTable(near_table_path(root)).near if own.near else no_near
-            team = open_postgres(
+            team = open_team(
                 address, seconds=own.timeout_seconds, viewer=viewer, knowledge=settings.knowledge, near=near
             )
             return OpenedRecall(vault, team, viewer)

@@ -15,10 +15,17 @@ from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.background_update import BACKEND_VARIABLE
-from crucible.search.postgres.address import chosen_address, place_of
-from crucible.search.postgres.push import Pushed
-from crucible.search.postgres.team_recall import open_postgres, open_pusher, prune_server, set_up_server
-from crucible.search.postgres.vault_rows import VaultDocuments, identities
+from crucible.search.team.push import Pushed
+from crucible.search.team.team_address import chosen_address
+from crucible.search.team.vault_rows import VaultDocuments, identities
+from crucible.search.team_servers import (
+    grant_example,
+    open_pusher,
+    open_team,
+    prune_server,
+    server_place,
+    set_up_server,
+)
 
 _FORCE = flag("--force", "Push even if another copy pushed a later state, or this vault is empty.")
 _SHOWN = 5
@@ -115,8 +122,8 @@ def status(format_: str) -> None:
       cru team status
     """
     address = _address()
-    place = place_of(address)
-    team = open_postgres(address, seconds=user_settings().recall.timeout_seconds)
+    place = server_place(address)
+    team = open_team(address, seconds=user_settings().recall.timeout_seconds)
     try:
         found = team.state()
     finally:
@@ -144,12 +151,14 @@ def setup() -> None:
       export CRUCIBLE_RECALL_BACKEND=postgresql://owner@db.example.org/team
       cru team setup
     """
-    made = set_up_server(_address(), connecting=user_settings().recall.timeout_seconds)
+    address = _address()
+    made = set_up_server(address, connecting=user_settings().recall.timeout_seconds)
     if not made:
         say("nothing to do")
         return
     say("set up. Next, as the owner, grant access to each person in SQL (see docs/teams.md):")
-    say("  SELECT crucible.grant_project('anna', 'apollo', true);")
+    for line in grant_example(address):
+        say(f"  {line}")
 
 
 @click.command

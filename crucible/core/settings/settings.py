@@ -242,7 +242,7 @@ class RecallSettings(NamedTuple):
 
     def __repr__(self) -> str:
         # The URL may contain a password.
-        shown = self.backend if self.backend == "embedded" else "postgresql://…"
+        shown = self.backend if self.backend == "embedded" else f"{self.backend.partition('://')[0]}://…"
         return (
             f"RecallSettings(backend={shown!r}, timeout_seconds={self.timeout_seconds}, background={self.background}, "
             f"near={self.near!r})"

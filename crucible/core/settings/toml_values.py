@@ -157,13 +157,11 @@ def boolean(value: object) -> bool:
 
 
 def recall_backend(value: object) -> str:
-    """Check that a value is `embedded` or the URL of a PostgreSQL server.
-
-    Never shows the URL: it may contain a password.
-    """
-    if value == "embedded" or (isinstance(value, str) and value.startswith(("postgresql://", "postgres://"))):
+    """Check that a value is `embedded` or the URL of a team's server, without showing it: it may have a password."""
+    schemes = ("postgresql://", "postgres://", "clickhouse://", "clickhouses://")
+    if value == "embedded" or (isinstance(value, str) and value.startswith(schemes)):
         return str(value)
-    raise WrongValueError('expected "embedded" or an address starting with postgresql://')
+    raise WrongValueError('expected "embedded" or an address starting with postgresql:// or clickhouse://')
 
 
 def text_value(value: object) -> str:

@@ -16,9 +16,9 @@ from crucible.documents.knowledge.items import ItemScope
 from crucible.integrations.mcp.server_context import ServerContext
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
-from crucible.search.postgres.address import chosen_address
-from crucible.search.postgres.team_recall import open_postgres
 from crucible.search.recall import Recall
+from crucible.search.team.team_address import chosen_address
+from crucible.search.team_servers import open_team
 from crucible.vault.index.index import Index
 from crucible.vault.notes.vault import Vault
 
@@ -52,9 +52,7 @@ def open_recall(context: ServerContext) -> Recall:
     address = chosen_address(settings.backend, context.env)
     if address is None:
         return open_own(context)
-    return open_postgres(
-        address, seconds=settings.timeout_seconds, viewer=viewer_of(context), knowledge=_weights(context)
-    )
+    return open_team(address, seconds=settings.timeout_seconds, viewer=viewer_of(context), knowledge=_weights(context))
 
 
 def _weights(context: ServerContext) -> KnowledgeSettings:

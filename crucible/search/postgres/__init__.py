@@ -1,4 +1,1 @@
-"""Search on a team's PostgreSQL server, to which vaults push their notes.
-
-Start with `open_postgres` and `open_pusher` in `team_recall`.  Ranking is shared with `embedded`.
-"""
+"""The tables of a team's PostgreSQL server, for `team`."""

@@ -1,53 +1,29 @@
-"""The address of a team's server, and the connection to it.
+"""The address of a team's PostgreSQL server, and the connection to it.
 
 Messages from the client library are never shown: they may contain a password.
 """
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from crucible.core.errors import ServerFailed, UsageError
 from crucible.core.extras import install_command
 from crucible.core.patterns import late_pattern
-from crucible.search.background_update import BACKEND_VARIABLE, EMBEDDED
-
-SCHEMES = ("postgresql://", "postgres://")
-
-_ADDRESS_HINT = (
-    "write postgresql://user@host:5432/database; in a password, @ is %40, : is %3A and / is %2F, "
-    "or leave it out and keep it in ~/.pgpass"
+from crucible.search.team.team_address import (
+    ADDRESS_HINT,
+    HERE,
+    NOT_GRANTED,
+    NOT_SET_UP,
+    ServerPlace,
+    is_clear,
+    time_limit,
 )
-_HERE = 'meanwhile, "cru recall --here" searches the vault\'s own index'
-_CLEAR = late_pattern(r"[\w.,:/\[\] -]*")
+
 _PORTS = late_pattern(r"[\d,]*")
-
-
-class ServerPlace(NamedTuple):
-    """The parts of a server's address that may be shown; never the password."""
-
-    user: str
-    host: str
-    database: str
-
-    def __str__(self) -> str:
-        where = f" at {self.host}" if self.host else ""
-        return f"PostgreSQL{where}"
-
-
-def chosen_address(backend: str, env: Mapping[str, str]) -> str | None:
-    """Return the server's address from the environment or the setting; None for the vault's own index."""
-    chosen = env.get(BACKEND_VARIABLE) or backend
-    if chosen in EMBEDDED:
-        return None
-    if not chosen.startswith(SCHEMES):
-        raise UsageError("recall.backend: not the address of a PostgreSQL server", _ADDRESS_HINT)
-    return chosen
 
 
 def postgres_client() -> Any:
@@ -67,19 +43,19 @@ def place_of(address: str) -> ServerPlace:
     try:
         fields: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(address)
     except psycopg.Error:
-        raise UsageError("recall.backend: the address cannot be parsed", _ADDRESS_HINT) from None
+        raise UsageError("recall.backend: the address cannot be parsed", ADDRESS_HINT) from None
     host = str(fields.get("host") or fields.get("hostaddr") or "")
     shown = host, str(fields.get("dbname") or "")
-    if not all(map(_CLEAR.fullmatch, shown)) or not _PORTS.fullmatch(str(fields.get("port") or "")):
+    if not all(map(is_clear, shown)) or not _PORTS.fullmatch(str(fields.get("port") or "")):
         # If the password contains @, / or :, part of it would be shown as the host.
-        raise UsageError("recall.backend: the host cannot be parsed", _ADDRESS_HINT)
+        raise UsageError("recall.backend: the host cannot be parsed", ADDRESS_HINT)
     port = f":{fields['port']}" if fields.get("port") and not host.startswith("/") else ""
-    return ServerPlace(_shown(fields.get("user")), host + port, _shown(fields.get("dbname")))
+    return ServerPlace("PostgreSQL", _shown(fields.get("user")), host + port, _shown(fields.get("dbname")))
 
 
 def _shown(value: object) -> str:
     text = str(value or "")
-    return text if _CLEAR.fullmatch(text) else ""
+    return text if is_clear(text) else ""
 
 
 _LOOK = {
@@ -90,9 +66,9 @@ _BY_STATE = {
     "28P01": ("refuses the password", "set the right one in ~/.pgpass (mode 600) or in PGPASSWORD"),
     "28000": ("refuses this user or this machine", "ask its administrator for an entry in pg_hba.conf"),
     "3D000": ("does not have this database", _LOOK["database"]),
-    "3F000": ("is not set up for recall", 'its administrator runs "cru team setup" once: see docs/teams.md'),
-    "42P01": ("is not set up for recall", 'its administrator runs "cru team setup" once: see docs/teams.md'),
-    "42501": ("does not allow this user to do that", "ask its administrator to grant a project: see docs/teams.md"),
+    "3F000": NOT_SET_UP,
+    "42P01": NOT_SET_UP,
+    "42501": NOT_GRANTED,
     "57014": ("is too slow", "shorten the query, or raise recall.timeout_seconds"),
     "55P03": ("is busy", "try again"),
     "40P01": ("is busy", "try again"),
@@ -140,9 +116,9 @@ def server_error(error: Exception, place: ServerPlace) -> ServerFailed:
             message, hint = f"does not have this {what}", _LOOK[what]
         else:
             message = next((message for part, message in _UNREACHED if part in words), "cannot be reached")
-            hint = _HERE
+            hint = HERE
     else:
-        message, hint = f"refused it ({type(error).__name__}{state and f', {state}'})", _HERE
+        message, hint = f"refused it ({type(error).__name__}{state and f', {state}'})", HERE
     return ServerFailed(f"{place} {message}", hint, state)
 
 
@@ -173,7 +149,7 @@ class Server:
         silent = threading.Event()
         try:
             connection = self._connected()
-            with _time_limit(connection.fileno(), statements * self.seconds + 1, silent):
+            with time_limit(connection.fileno(), statements * self.seconds + 1, silent):
                 yield connection
         except postgres_client().Error as error:
             if self._open and self._open.broken:
@@ -215,7 +191,7 @@ class Server:
         if opened.info.server_version < _OLDEST:
             opened.close()
             raise ServerFailed(f"{self.place} is older than PostgreSQL 13", "recall needs 13 or newer")
-        with _time_limit(opened.fileno(), self._connecting + 1, threading.Event()):
+        with time_limit(opened.fileno(), self._connecting + 1, threading.Event()):
             opened.execute(_BEGIN, [str(round(self.seconds * 1000)), str(round(self.seconds * 6000))])
         return opened
 
@@ -227,23 +203,3 @@ _BEGIN = b"""
         set_config('TimeZone', 'UTC', false)
 """
 """This search path prevents calls of functions with the same name in other schemas."""
-
-
-@contextmanager
-def _time_limit(fileno: int, seconds: float, silent: threading.Event) -> Iterator[None]:
-    """Shut down the connection if the block takes longer: a hanging server does not enforce its own timeouts."""
-    connection = socket.socket(fileno=os.dup(fileno))
-
-    def end() -> None:
-        silent.set()
-        with suppress(OSError):
-            connection.shutdown(socket.SHUT_RDWR)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        connection.close()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from crucible.search.postgres.terms import IN_BLOCK, SessionRows, in_block
+from crucible.search.team.terms import IN_BLOCK, SessionRows, in_block
 
 if TYPE_CHECKING:
     import psycopg

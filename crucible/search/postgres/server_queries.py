@@ -8,39 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from crucible.search.embedded.index_format import KINDS
-from crucible.search.embedded.segments import analyze
-from crucible.search.embedded.tantivy_search import MOST_SESSIONS, NEAR, OFTEN, WHOLE, Match, SearchTerms
+from crucible.search.embedded.tantivy_search import MOST_SESSIONS, OFTEN, Match, SearchTerms
 from crucible.search.postgres.address import Server
-from crucible.search.postgres.terms import event_of, fact_term, name_term, word_term
-from crucible.search.question_words import field_value, indexable, names_in, words_in
 from crucible.search.recall import EventKind, seconds_of
-
-
-class _Has(NamedTuple):
-    """A condition: any of the terms in `some` occurs, or all terms of one group in `every`.
-
-    Or the session has any of the terms in `whole`, whichever of its events is asked for.
-    """
-
-    some: tuple[str, ...] = ()
-    every: tuple[tuple[str, ...], ...] = ()
-    whole: tuple[str, ...] = ()
-
-
-class _Filters(NamedTuple):
-    """Conditions that must hold, and conditions that must not."""
-
-    required: tuple[_Has, ...]
-    excluded: tuple[_Has, ...]
+from crucible.search.team.conditions import Filters, filters_of, scored_terms
+from crucible.search.team.terms import event_of, word_term
 
 
 def best_events(server: Server, terms: SearchTerms, most: int) -> list[Match]:
     """Return the best events, best first; the newest if there are no words.  All words of a phrase must occur."""
-    scored, question = _scored_terms(terms), terms.question
-    where, given = _where(_filters(server, terms, "events"), "events")
+    scored, question = scored_terms(terms), terms.question
+    where, given = _where(filters_of(terms, "events", partial(_session_ids, server)), "events")
     at = "coalesce(s.times[k.sequence + 1], 0)"
     where += [f"s.last >= %(since)s AND {at} >= %(since)s"] * bool(question.since)
     where += [f"{at} <= %(until)s"] * bool(question.until)
@@ -70,8 +52,8 @@ def texts_of(server: Server, found: Sequence[Match]) -> list[str]:
 
 def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
     """Return the best sessions by their own words, best first; the newest if the question has no words."""
-    scored, question = _scored_terms(terms), terms.question
-    where, given = _where(_filters(server, terms, "sessions"), "sessions")
+    scored, question = scored_terms(terms), terms.question
+    where, given = _where(filters_of(terms, "sessions", partial(_session_ids, server)), "sessions")
     where += ["s.last >= %(since)s"] * bool(question.since) + ["s.first <= %(until)s"] * bool(question.until)
     query = _SESSIONS_BY_WORDS if scored else _SESSIONS_BY_TIME
     rows = server.run(
@@ -83,28 +65,9 @@ def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
 # --- conditions -----------------------------------------------------------------------------------------------------
 
 
-class _Scored(NamedTuple):
-    """A term that affects the score.  Of the terms with one `word`, only the one that scores best counts."""
-
-    term: str
-    word: int
-    weight: float
-
-
-def _scored_terms(terms: SearchTerms) -> list[_Scored]:
-    """Return the terms that affect the score: words, their near words, corrections and names."""
-    words = dict.fromkeys((*terms.stems, *(word for phrase in terms.phrases for word in phrase)))
-    groups: list[list[tuple[str, float]]] = [
-        [(word_term(one), share) for one, share in {word: 1.0, **terms.related.get(word, {})}.items()] for word in words
-    ]
-    groups += [[(word_term(stem), NEAR)] for stem in terms.near if stem not in words]
-    groups += [[(name_term(name), WHOLE)] for name in terms.names]
-    return [_Scored(term, at, weight) for at, group in enumerate(groups) for term, weight in group]
-
-
 def _given(terms: SearchTerms, most: int) -> dict[str, Any]:
     """Return the parameters that all queries have."""
-    scored, question = _scored_terms(terms), terms.question
+    scored, question = scored_terms(terms), terms.question
     return {
         "terms": [one.term for one in scored],
         "words": [one.word for one in scored],
@@ -117,54 +80,9 @@ def _given(terms: SearchTerms, most: int) -> dict[str, Any]:
     }
 
 
-def _filters(server: Server, terms: SearchTerms, side: str) -> _Filters:
-    question, parsed = terms.question, terms.parsed
-    required = [_every(phrase) for phrase in terms.phrases]
-    related = (one for some in terms.related.values() for one in some)
-    any_of = (*map(word_term, (*terms.stems, *terms.near, *related)), *map(name_term, terms.names))
-    if required and any_of:
-        required.append(_Has(any_of))
-    by_field: dict[str, list[str]] = {}
-    for field, value in parsed.facts:
-        by_field.setdefault(field, []).append(value)
-    required += [_fact(server, field, values) for field, values in by_field.items()]
-    given = {field: getattr(question, field) for field in ("session", "agent", "channel", "project")}
-    required += [_fact(server, field, [value]) for field, value in given.items() if value]
-    if question.project and side == "events":
-        # Keep knowledge items: a project also sees its domain's items and global ones; their weights select among them.
-        required.append(required.pop()._replace(some=(fact_term("kind", EventKind.KNOWLEDGE.value),)))
-    if side == "events" and question.kinds != frozenset(EventKind) and _scored_terms(terms):
-        required.append(_fact(server, "kind", sorted(kind.value for kind in question.kinds)))
-    excluded = [_every(words) for words in terms.nots if len(words) == 1]
-    excluded += [_fact(server, field, [value]) for field, value in parsed.not_facts]
-    if not (question.archived or question.session or "session" in by_field):
-        excluded.append(_fact(server, "archived", ["true"]))
-    return _Filters(tuple(required), tuple(excluded))
-
-
-def _every(words: Sequence[str]) -> _Has:
-    return _Has(every=(tuple(dict.fromkeys(map(word_term, words))),))
-
-
-def _fact(server: Server, field: str, values: Sequence[str]) -> _Has:
-    """Match any of a field's values."""
-    if field == "file":
-        names = dict.fromkeys(name for value in values for name in (*names_in(value), indexable(value)))
-        words = [analyze(" ".join(words_in(value))) for value in values]
-        return _Has(tuple(map(name_term, names)), tuple(_every(one).every[0] for one in words if one))
-    if field == "session":
-        values = _session_ids(server, values)
-    terms = tuple(fact_term(field, field_value(value)) for value in values)
-    return _Has(whole=terms) if field in _OF_SESSION else _Has(terms)
-
-
-_OF_SESSION = frozenset(("session", "project", "branch", "tag", "archived"))
-"""Facts that a session shares with all its events."""
-
-
 def _session_ids(server: Server, values: Sequence[str]) -> list[str]:
     """Return the session ids that equal a value or, if there are none, those that begin with it."""
-    rows = server.run(_IDS, {"values": [field_value(value) for value in values], "most": MOST_SESSIONS})
+    rows = server.run(_IDS, {"values": list(values), "most": MOST_SESSIONS})
     return [identity for (identity,) in rows]
 
 
@@ -176,7 +94,7 @@ _IDS = """
 """
 
 
-def _where(filters: _Filters, side: str) -> tuple[list[str], dict[str, Any]]:
+def _where(filters: Filters, side: str) -> tuple[list[str], dict[str, Any]]:
     """Return SQL conditions on the rows `k`, and their parameters."""
     found: list[str] = []
     given: dict[str, Any] = {}

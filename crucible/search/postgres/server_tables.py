@@ -5,10 +5,12 @@ Row-level security depends on the login role, so it also applies to `psql` and t
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from crucible.core.errors import ServerFailed
 from crucible.search.postgres.monthly_tables import MONTHLY
+from crucible.search.team.team_address import NOT_SET_UP
 
 if TYPE_CHECKING:
     import psycopg
@@ -203,16 +205,15 @@ VERSION = len(_MIGRATIONS)
 _HAS_TABLES = """
     SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'crucible' AND c.relname = 'migrations'
 """
-_UPDATE = 'its administrator runs "cru team setup" once: see docs/teams.md'
 
 
 def check_ready(server: Server) -> None:
     """Raise `ServerFailed` unless the tables exist in this version."""
     version = _version(server)
     if version == 0:
-        raise ServerFailed(f"{server.place} is not set up for recall", _UPDATE)
+        raise ServerFailed(f"{server.place} {NOT_SET_UP[0]}", NOT_SET_UP[1])
     if version < VERSION:
-        raise ServerFailed(f"{server.place} has tables from an older Crucible", _UPDATE)
+        raise ServerFailed(f"{server.place} has tables from an older Crucible", NOT_SET_UP[1])
     if version > VERSION:
         raise ServerFailed(f"{server.place} has tables from a newer Crucible", "update Crucible on this machine")
 
@@ -233,6 +234,13 @@ def set_up(server: Server) -> bool:
             connection.execute(sql.encode())
             connection.execute("INSERT INTO crucible.migrations (version) VALUES (%s)", [number])
     return old_version < VERSION
+
+
+def prune(server: Server, before: datetime | None) -> tuple[int, int]:
+    """Drop the months before a time and merge the rows of many pushes; return how many rows and notes these were."""
+    check_ready(server)
+    removed = server.run("SELECT crucible.prune(%s)", [before.date()])[0][0] if before else 0
+    return server.run("SELECT crucible.merge()")[0][0], removed
 
 
 def _version(server: Server) -> int:

@@ -10,7 +10,9 @@ import pytest
 
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.server_tables import set_up
+from crucible.search.team_servers import set_up_server
 from crucible.vault.notes.vault import Vault
+from samples.clickhouse_engine import DATABASE, Engine, NoEngine, running_clickhouse
 from samples.postgres_server import GUARDED, NoServer, Running, Team, running_server
 from samples.recall_eval.vault import build_vault
 
@@ -58,3 +60,24 @@ def team(postgres: Running) -> Iterator[Team]:
 def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Vault:
     """The vault of `samples/recall_eval`; nobody writes its notes."""
     return build_vault(tmp_path_factory.mktemp("recall-eval") / "vault")
+
+
+@pytest.fixture(scope="session")
+def clickhouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, str]]:
+    """ClickHouse's engine behind a stub of its server, with our tables; and its address."""
+    try:
+        with running_clickhouse(tmp_path_factory.mktemp("clickhouse")) as (engine, address):
+            set_up_server(address)
+            yield engine, address
+    except NoEngine as error:
+        # `pytest -ra` prints this reason.
+        pytest.skip(f"no ClickHouse engine: {error}")
+
+
+@pytest.fixture
+def emptied(clickhouse: tuple[Engine, str]) -> str:
+    """The address of the server, with empty tables."""
+    engine, address = clickhouse
+    for table in ("sessions", "events", "kept"):
+        engine.query(f"TRUNCATE TABLE {DATABASE}.{table}", {})
+    return address

@@ -243,6 +243,6 @@ def test_a_question_over_a_current_index_loads_few_modules(
         "yaml",
         "secrets",
     }
-    assert not {name for name in loaded if name in left_out or name.startswith("crucible.search.postgres.team_recall")}
+    assert not {name for name in loaded if name in left_out or name.startswith("crucible.search.team.team_recall")}
     # Counted, since a process's time depends on the machine: each module takes a third of a millisecond.
     assert len({name for name in loaded if name.startswith("crucible.")}) <= 80

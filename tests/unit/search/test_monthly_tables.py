@@ -8,8 +8,8 @@ import pytest
 
 from crucible.core.errors import ServerFailed
 from crucible.search.postgres import server_tables
-from crucible.search.postgres.team_recall import open_postgres, open_pusher, set_up_server
 from crucible.search.recall import Question
+from crucible.search.team_servers import open_pusher, open_team, set_up_server
 from samples.postgres_server import Running, Team
 from samples.pushed_documents import Held, document, documents, everything
 from tests.unit.search.conftest import database
@@ -53,7 +53,7 @@ def test_tables_of_the_version_before_are_migrated_without_loss(
         team.run("SELECT crucible.revoke_project('owner', '*')")
         assert set_up_server(team.address())
         assert not set_up_server(team.address())
-        assert open_postgres(team.address("anna")).state()[3:5] == (4, 24)
+        assert open_team(team.address("anna")).state()[3:5] == (4, 24)
         team.run("SELECT crucible.grant_project('owner', '*', true)")
         assert team.run(everything) == before
         assert open_pusher(team.address(), "vault").push(documents(9)).same == 9
@@ -81,7 +81,7 @@ def test_a_pruned_month_is_gone_and_stays_gone(team: Team) -> None:
     assert (again.expired, again.same) == (1, 2)
     with pytest.raises(ServerFailed, match="refused it"):
         team.run("SELECT crucible.make_month('2026-03-01')")
-    assert [one.session for one in open_postgres(team.address()).ask(Question("session:s-0"), NOW).sessions] == [
+    assert [one.session for one in open_team(team.address()).ask(Question("session:s-0"), NOW).sessions] == [
         "s-00002",
         "s-00003",
     ]
@@ -92,7 +92,7 @@ def test_rows_of_many_pushes_are_merged(team: Team) -> None:
     pusher.push(documents(6))
     before = team.run(everything)
     (many,) = team.run("SELECT count(*) FROM crucible.postings")[0]
-    asked = open_postgres(team.address())
+    asked = open_team(team.address())
     answer = asked.ask(Question("word1 word2 retry"), NOW)
     team.run("SELECT crucible.merge()")
     assert team.run("SELECT count(*) FROM crucible.postings")[0][0] < many
@@ -108,7 +108,7 @@ def test_three_users_see_their_projects_only_in_every_query_and_partition(team: 
     open_pusher(team.address(), "vault").push(Held(said.values()))
     team.run("SELECT crucible.grant_project('anna', 'apollo'), crucible.grant_project('ben', 'zeus', true)")
     for role, seen in (("anna", {"apollo"}), ("ben", {"zeus"}), ("owner", {"apollo", "zeus"})):
-        asked = open_postgres(team.address(role))
+        asked = open_team(team.address(role))
         sessions = {said[project].session for project in seen}
         for question in (
             Question("plans rocket thunder"),

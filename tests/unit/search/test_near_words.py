@@ -14,9 +14,9 @@ from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.memory.recall_update import update_index
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.near_words import HEAD, NearTable, near_table_path
-from crucible.search.postgres.team_recall import open_postgres, open_pusher
-from crucible.search.postgres.vault_rows import VaultDocuments
 from crucible.search.recall import Question
+from crucible.search.team.vault_rows import VaultDocuments
+from crucible.search.team_servers import open_pusher, open_team
 from crucible.vault.notes.vault import Vault
 from samples.postgres_server import Team
 from tests.unit.search.near_vectors import write_vectors
@@ -70,7 +70,7 @@ def test_a_server_finds_near_words_as_the_own_index_does(tmp_path: Path, team: T
     pusher = open_pusher(team.address(), "vault")
     pusher.sync(VaultDocuments(root, VaultSettings(), ItemShelf(Vault(root))))
     pusher.close()
-    server = open_postgres(team.address(), viewer=EVERYTHING, near=NearTable(near_table_path(str(root))).near)
+    server = open_team(team.address(), viewer=EVERYTHING, near=NearTable(near_table_path(str(root))).near)
     there = server.ask(Question("dismissed worker"), NOW)
     server.close()
     assert [hit.event.id for hit in here.hits] == [hit.event.id for hit in there.hits]

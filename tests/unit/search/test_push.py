@@ -17,10 +17,10 @@ from crucible.documents.knowledge.item_rules import EVERYTHING, WeightFacts
 from crucible.documents.knowledge.items import Item, ItemType
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.postgres.server_tables import VERSION
-from crucible.search.postgres.team_recall import open_postgres, open_pusher, set_up_server
-from crucible.search.postgres.terms import columns_of_item
-from crucible.search.postgres.vault_rows import VaultDocuments, identities
 from crucible.search.recall import Document, EventKind
+from crucible.search.team.terms import columns_of_item
+from crucible.search.team.vault_rows import VaultDocuments, identities
+from crucible.search.team_servers import open_pusher, open_team, set_up_server
 from crucible.vault.notes.vault import Vault
 from samples.postgres_server import Running, Team
 from samples.pushed_documents import Held, document, documents, everything
@@ -183,7 +183,7 @@ def test_an_event_too_large_for_tsvector_is_stored_completely(team: Team) -> Non
     large = document(1, events=2)
     large = large._replace(events=(large.events[0], large.events[1]._replace(text=text)))
     assert open_pusher(team.address(), "vault").push(Held([large])).new == 1
-    (event,) = open_postgres(team.address()).get([large.events[1].id])
+    (event,) = open_team(team.address()).get([large.events[1].id])
     assert event.text == text.replace("\0", "\ufffd").replace("\ud800", "?")
 
 
@@ -193,7 +193,7 @@ def test_a_note_with_an_extreme_time_is_pushed(team: Team, at: datetime) -> None
     one = document(1, events=2)
     one = one._replace(started=at, events=tuple(event._replace(at=at) for event in one.events))
     assert open_pusher(team.address(), "vault").push(Held([one])).new == 1
-    (event, *_) = open_postgres(team.address()).get([one.events[0].id])
+    (event, *_) = open_team(team.address()).get([one.events[0].id])
     assert event.at
     assert abs(event.at - at) <= timedelta(days=1)
     item = (EVERYTHING, WeightFacts("pattern", last_used=at, changed=at))
@@ -208,7 +208,7 @@ def test_a_note_with_an_extreme_time_is_pushed(team: Team, at: datetime) -> None
 def test_every_field_of_an_event_round_trips(team: Team) -> None:
     open_pusher(team.address(), "vault").push(Held([document(1)]))
     expected = document(1).events
-    assert open_postgres(team.address()).get([event.id for event in expected]) == expected
+    assert open_team(team.address()).get([event.id for event in expected]) == expected
 
 
 def test_an_unreadable_note_is_reported_and_the_others_are_pushed(team: Team) -> None:
@@ -286,9 +286,9 @@ def test_a_knowledge_item_is_pushed_as_an_item(team: Team) -> None:
     )
     item = document(1)._replace(session="k-1", path="knowledge/k-1.md", events=(event,))
     open_pusher(team.address(), "vault").push(Held([item]))
-    state = open_postgres(team.address()).state()
+    state = open_team(team.address()).state()
     assert (state.sessions, state.events) == (0, 1)
-    assert open_postgres(team.address()).get(["k-1"]) == (event,)
+    assert open_team(team.address()).get(["k-1"]) == (event,)
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -296,9 +296,7 @@ def test_a_knowledge_item_is_pushed_as_an_item(team: Team) -> None:
 
 def test_concurrent_set_ups_create_the_tables_once(postgres: Running, team: Team) -> None:
     team.run("DROP SCHEMA crucible CASCADE")
-    code = (
-        "import sys; from crucible.search.postgres.team_recall import set_up_server; print(set_up_server(sys.argv[1]))"
-    )
+    code = "import sys; from crucible.search.team_servers import set_up_server; print(set_up_server(sys.argv[1]))"
     command = [sys.executable, "-c", code, team.address()]
     clients = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     created = sorted(client.communicate(timeout=120)[0].strip() for client in clients)
@@ -310,7 +308,7 @@ def test_tables_of_a_newer_version_are_not_changed(team: Team) -> None:
     team.run("INSERT INTO crucible.migrations (version) VALUES (99)")
     for attempt in (
         lambda: open_pusher(team.address(), "vault").push(documents(1)),
-        lambda: open_postgres(team.address()).get(["x"]),
+        lambda: open_team(team.address()).get(["x"]),
         lambda: set_up_server(team.address()),
     ):
         with pytest.raises(ServerFailed, match="tables from a newer Crucible"):

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from crucible.core.errors import ServerFailed
-from crucible.search.postgres.team_recall import open_postgres, open_pusher
 from crucible.search.recall import EventKind, Question
+from crucible.search.team_servers import open_pusher, open_team
 from samples.postgres_server import Running, Team
 from samples.pushed_documents import Held, document
 from tests.unit.search.conftest import database
@@ -43,12 +43,12 @@ def kept(postgres: Running) -> Iterator[Team]:
 
 def test_a_user_without_projects_gets_a_one_line_error(filled: Team) -> None:
     with pytest.raises(ServerFailed, match="does not allow this user to do that") as failed:
-        open_postgres(filled.address("ben")).ask(Question("plans"), NOW)
+        open_team(filled.address("ben")).ask(Question("plans"), NOW)
     assert "grant" in failed.value.hint
 
 
 def test_members_find_their_projects_only(filled: Team) -> None:
-    recall = open_postgres(filled.address("anna"))
+    recall = open_team(filled.address("anna"))
     answer = recall.ask(Question("thunder rocket plans"), NOW)
     assert {hit.event.session for hit in answer.hits} == {APOLLO.session}
     assert [one.session for one in answer.sessions] == [APOLLO.session]
@@ -58,7 +58,7 @@ def test_members_find_their_projects_only(filled: Team) -> None:
 
 
 def test_hidden_rows_do_not_change_scores(filled: Team) -> None:
-    anna = open_postgres(filled.address("anna"))
+    anna = open_team(filled.address("anna"))
     before = anna.ask(Question("rocket plans"), NOW)
     open_pusher(filled.address(), "vault").push(Held([document(n, project="zeus", said="rocket") for n in range(3, 9)]))
     assert anna.ask(Question("rocket plans"), NOW) == before
@@ -119,7 +119,7 @@ def test_members_cannot_bypass_row_security(kept: Team, query: str) -> None:
     ],
 )
 def test_no_question_finds_hidden_rows(kept: Team, text: str) -> None:
-    anna = open_postgres(kept.address("anna"))
+    anna = open_team(kept.address("anna"))
     for narrowed in (
         Question(text),
         Question(text, project="zeus"),
@@ -188,7 +188,7 @@ def test_row_security_applies_to_the_owner(filled: Team) -> None:
 
 
 def test_the_state_says_that_a_superuser_bypasses_row_security(filled: Team) -> None:
-    assert open_postgres(filled.address("admin")).state().unbound
+    assert open_team(filled.address("admin")).state().unbound
 
 
 def test_a_writer_pushes_to_their_project_only(filled: Team) -> None:
@@ -228,7 +228,7 @@ def test_rows_that_name_a_session_of_another_project_are_never_seen(filled: Team
         "INSERT INTO crucible.postings VALUES ('wgorgon', 2, '2026-04-01', 0, 1, 1, '{18014398509547521}', '{}');",
     )
     assert "row-level security" in forged.stderr
-    recall = open_postgres(filled.address())
+    recall = open_team(filled.address())
     answer = recall.ask(Question("gorgon"), NOW)
     assert {hit.event.session for hit in answer.hits} <= {APOLLO.session}
     assert {one.session for one in answer.sessions} <= {APOLLO.session}
@@ -275,7 +275,7 @@ def test_grants_to_a_group_apply_to_its_members(filled: Team) -> None:
     filled.run("CREATE ROLE crew; GRANT crew TO ben", role="admin")
     try:
         filled.run("SELECT crucible.grant_project('crew', 'zeus')")
-        assert open_postgres(filled.address("ben")).state().readable == ("zeus",)
+        assert open_team(filled.address("ben")).state().readable == ("zeus",)
         filled.run("REVOKE crew FROM ben", role="admin")
         assert "permission denied" in filled.psql("ben", "SELECT count(*) FROM crucible.sessions;").stderr
     finally:
@@ -283,7 +283,7 @@ def test_grants_to_a_group_apply_to_its_members(filled: Team) -> None:
 
 
 def test_revoking_applies_to_open_connections(filled: Team) -> None:
-    anna = open_postgres(filled.address("anna"))
+    anna = open_team(filled.address("anna"))
     assert anna.ask(Question("rocket"), NOW).hits
     filled.run("SELECT crucible.revoke_project('anna', 'apollo')")
     assert not anna.ask(Question("rocket"), NOW).hits
@@ -293,4 +293,4 @@ def test_a_star_grants_all_present_and_future_projects(filled: Team) -> None:
     filled.run("SELECT crucible.grant_project('ben', '*', true)")
     ben = open_pusher(filled.address("ben"), "ben's vault")
     assert ben.push(Held([document(5, project="new")])).new == 1
-    assert open_postgres(filled.address("ben")).state().readable == ("apollo", "new", "zeus")
+    assert open_team(filled.address("ben")).state().readable == ("apollo", "new", "zeus")

@@ -19,9 +19,10 @@ import pytest
 from crucible.core.errors import CrucibleError, ServerFailed, UsageError
 from crucible.core.extras import install_command
 from crucible.search.background_update import BACKEND_VARIABLE
-from crucible.search.postgres.address import Server, chosen_address, place_of
-from crucible.search.postgres.team_recall import open_postgres, open_pusher
+from crucible.search.postgres.address import Server, place_of
 from crucible.search.recall import Question
+from crucible.search.team.team_address import chosen_address
+from crucible.search.team_servers import open_pusher, open_team
 from samples.postgres_server import GUARDED, Team
 from samples.pushed_documents import Held, document, documents
 from tests.cases import for_each
@@ -32,7 +33,7 @@ SECRET = "hunter2-hunter2"
 
 def _error_line(address: str, seconds: float = 2.0) -> str:
     with pytest.raises(CrucibleError) as failed:
-        open_postgres(address, seconds=seconds).ask(Question("anything"), NOW)
+        open_team(address, seconds=seconds).ask(Question("anything"), NOW)
     shown = (
         f"{failed.value} {failed.value.hint} {failed.value!r} {failed.value.__context__!r} {failed.value.__cause__!r}"
     )
@@ -145,7 +146,7 @@ def _locked(team: Team) -> Iterator[None]:
 
 
 def test_a_slow_statement_times_out(team: Team) -> None:
-    asked = open_postgres(team.address(), seconds=0.2)
+    asked = open_team(team.address(), seconds=0.2)
     with _locked(team), pytest.raises(ServerFailed, match="is too slow"):
         asked.ask(Question("anything"), NOW)
     assert asked.ask(Question("anything"), NOW).hits == ()
@@ -161,7 +162,7 @@ def test_a_push_that_times_out_on_a_lock_is_rolled_back(team: Team) -> None:
 
 
 def test_a_lost_connection_is_reopened(team: Team) -> None:
-    asked = open_postgres(team.address())
+    asked = open_team(team.address())
     asked.state()
     team.run(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
@@ -214,7 +215,7 @@ def test_functions_in_other_schemas_are_never_called(team: Team) -> None:
     team.run("ALTER ROLE owner SET search_path = public, pg_catalog", role="admin")
     try:
         open_pusher(team.address(), "vault").push(Held([document(1)]))
-        assert open_postgres(team.address()).ask(Question("word1 word2 word3"), NOW).notes == ()
+        assert open_team(team.address()).ask(Question("word1 word2 word3"), NOW).notes == ()
         assert Server(team.address()).run("SHOW search_path") == [("pg_catalog",)]
     finally:
         team.run("ALTER ROLE owner RESET search_path", role="admin")
@@ -239,12 +240,12 @@ def test_an_invalid_backend_is_refused_without_repeating_it(backend: str) -> Non
 
 def test_a_place_never_shows_the_password() -> None:
     place = place_of(f"postgresql://me:{SECRET}@db.example.org:5433/team?sslmode=verify-full&password={SECRET}")
-    assert place == ("me", "db.example.org:5433", "team")
+    assert place == ("PostgreSQL", "me", "db.example.org:5433", "team")
     assert str(place) == "PostgreSQL at db.example.org:5433"
 
 
 def test_the_hint_without_the_client_library_is_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(ServerFailed, match="its client library is not installed") as failed:
-        open_postgres("postgresql://host/team")
+        open_team("postgresql://host/team")
     assert failed.value.hint == f"Run: {install_command('postgres')}"

@@ -26,11 +26,11 @@ from crucible.documents.session.session import (
 from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.server_tables import set_up
-from crucible.search.postgres.team_recall import TeamRecall as Recall
-from crucible.search.postgres.team_recall import open_postgres, open_pusher
-from crucible.search.postgres.terms import event_of
-from crucible.search.postgres.vault_rows import VaultDocuments
 from crucible.search.recall import EventKind, Question
+from crucible.search.team.team_recall import TeamRecall as Recall
+from crucible.search.team.terms import event_of
+from crucible.search.team.vault_rows import VaultDocuments
+from crucible.search.team_servers import open_pusher, open_team
 from samples.hostile_texts import hostile_text
 from samples.postgres_server import Running, Team
 from samples.pushed_documents import Held, document
@@ -97,7 +97,7 @@ def both(postgres: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     address = postgres.address("owner", "same")
     set_up(Server(address))
     assert open_pusher(address, "vault").push(VaultDocuments(root, VaultSettings())).new == 60
-    team = open_postgres(address)
+    team = open_team(address)
     yield recall(root), team
     team.close()
     admin.run("DROP DATABASE same WITH (FORCE)")
@@ -265,12 +265,12 @@ def test_no_question_is_an_error(both: tuple[EmbeddedRecall, Recall], text: str,
 
 def test_a_name_is_found_in_an_event_without_words(team: Team) -> None:
     open_pusher(team.address(), "vault").push(Held([document(1, said="--no-verify"), document(2)]))
-    answer = open_postgres(team.address()).ask(Question("--no-verify"), NOW)
+    answer = open_team(team.address()).ask(Question("--no-verify"), NOW)
     assert [one.session for one in answer.sessions] == ["s-00001"]
 
 
 def test_an_empty_server_gives_an_empty_answer(team: Team) -> None:
-    asked = open_postgres(team.address())
+    asked = open_team(team.address())
     assert asked.ask(Question("anything"), NOW).hits == ()
     assert asked.ask(Question("", kinds=frozenset({EventKind.USER})), NOW).hits == ()
 
@@ -289,7 +289,7 @@ def test_an_id_in_two_vaults_gives_both_events(team: Team) -> None:
     )
     open_pusher(team.address(), "one").push(Held([one]))
     open_pusher(team.address(), "other").push(Held([other]))
-    recall = open_postgres(team.address())
+    recall = open_team(team.address())
     wanted = one.events[1].id
     texts = [event.text for event in recall.get([wanted])]
     assert texts == [one.events[1].text, other.events[1].text]
@@ -301,7 +301,7 @@ def test_an_event_has_the_project_of_its_session_whatever_its_payload_says(team:
     said = document(1, project="zeus", events=2, said="thunder")
     claimed = tuple(event._replace(project="apollo") for event in said.events)
     open_pusher(team.address(), "vault").push(Held([said._replace(events=claimed)]))
-    recall = open_postgres(team.address())
+    recall = open_team(team.address())
     (hit, _) = recall.ask(Question("thunder"), NOW).hits
     told = (
         hit.event,

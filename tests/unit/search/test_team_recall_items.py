@@ -20,9 +20,9 @@ from crucible.search.embedded.embedded_recall import EmbeddedRecall
 from crucible.search.postgres import server_tables as postgres_schema
 from crucible.search.postgres.address import Server
 from crucible.search.postgres.server_tables import set_up
-from crucible.search.postgres.team_recall import open_postgres, open_pusher
-from crucible.search.postgres.vault_rows import VaultDocuments
 from crucible.search.recall import Answer, EventKind, Question
+from crucible.search.team.vault_rows import VaultDocuments
+from crucible.search.team_servers import open_pusher, open_team
 from crucible.vault.notes.vault import Vault
 from samples.postgres_server import Running, Team
 from tests.cases import for_each
@@ -120,7 +120,7 @@ def _told(answer: Answer) -> list[tuple[str, dict[str, float]]]:
 def test_items_are_visible_and_ranked_as_in_the_embedded_engine(
     vault: Vault, address: str, viewer: Audience, question: Question
 ) -> None:
-    there = open_postgres(address, viewer=viewer)
+    there = open_team(address, viewer=viewer)
     theirs = there.ask(question, NOW)
     there.close()
     mine = EmbeddedRecall(vault.root, vault.settings, items=ItemShelf(vault, viewer)).ask(question, NOW)
@@ -143,9 +143,9 @@ def test_viewers_see_different_items(vault: Vault) -> None:
 
 def test_a_question_with_a_project_sees_the_items_of_that_project(vault: Vault, address: str) -> None:
     question = Question("retries", project="shop", limit=20)
-    theirs = open_postgres(address).ask(question, NOW)
+    theirs = open_team(address).ask(question, NOW)
     viewer = Audience("project", "shop")
-    assert _told(theirs) == _told(open_postgres(address, viewer=viewer).ask(question, NOW))
+    assert _told(theirs) == _told(open_team(address, viewer=viewer).ask(question, NOW))
     assert {"zeus-global", "any-domain"} < {hit.event.id for hit in theirs.hits}
     assert "zeus-own" not in {hit.event.id for hit in theirs.hits}
 
@@ -153,7 +153,7 @@ def test_a_question_with_a_project_sees_the_items_of_that_project(vault: Vault, 
 def test_items_are_weighed_with_the_settings_of_the_user(address: str) -> None:
     question = Question("retries", kinds=frozenset({EventKind.KNOWLEDGE}), limit=20)
     weights = KnowledgeSettings(pattern=9.0, freshness_floor=1.0, usefulness_floor=1.0, usefulness_span=0.0)
-    first = open_postgres(address, knowledge=weights).ask(question, NOW).hits[0]
+    first = open_team(address, knowledge=weights).ask(question, NOW).hits[0]
     assert first.event.id == "any-global"
     assert {name: first.parts[name] for name in ("type", "freshness", "usefulness", "factor")} == {
         "type": 9.0,
@@ -177,10 +177,10 @@ def test_a_change_of_facts_alone_is_pushed(team: Team, tmp_path: Path) -> None:
     ):
         _write(vault.root, "a", changed)
         assert _push(team.address(), vault) == 1
-        assert open_postgres(team.address()).ask(question, NOW).hits[0].parts[part] == value
+        assert open_team(team.address()).ask(question, NOW).hits[0].parts[part] == value
     _write(vault.root, "a", replace(item, scope=ItemScope.GLOBAL))
     assert _push(team.address(), vault) == 1
-    assert open_postgres(team.address(), viewer=Audience("global")).ask(question, NOW).hits
+    assert open_team(team.address(), viewer=Audience("global")).ask(question, NOW).hits
     assert _push(team.address(), vault) == 0
 
 
@@ -201,10 +201,10 @@ def test_an_item_is_hidden_without_read_access_whatever_its_scope(team: Team, va
     _push(team.address(), vault)
     team.run("SELECT crucible.grant_project('anna', 'shop')")
     for question in (Question("retries", limit=20), Question("retries", project="shop", limit=20)):
-        answer = open_postgres(team.address("anna")).ask(question, NOW)
+        answer = open_team(team.address("anna")).ask(question, NOW)
         assert {hit.event.id for hit in answer.hits if hit.event.kind is EventKind.KNOWLEDGE} == {"shop-own"}
     team.run("SELECT crucible.grant_project('anna', '')")
-    answer = open_postgres(team.address("anna")).ask(Question("retries", project="shop", limit=20), NOW)
+    answer = open_team(team.address("anna")).ask(Question("retries", project="shop", limit=20), NOW)
     assert {hit.event.id for hit in answer.hits} > {"any-global", "any-domain", "shop-own"}
     assert not {hit.event.id for hit in answer.hits} & {"zeus-global", "zeus-domain", "zeus-own", "nobody-s"}
 
@@ -246,14 +246,14 @@ def test_migration_keeps_existing_rows(postgres: Running, vault: Vault, monkeypa
             before.setattr(postgres_schema, "_MIGRATIONS", postgres_schema._MIGRATIONS[:1])
             assert set_up(server)
         with pytest.raises(ServerFailed, match="tables from an older Crucible"):
-            open_postgres(address).state()
+            open_team(address).state()
         assert set_up(server)
         assert not set_up(server)
         assert _push(address, vault)
         Server(postgres.address(database="old")).run(
             "UPDATE crucible.sessions SET item_type = NULL, item_scope = NULL, item_verified = NULL, item_used = NULL"
         )
-        hits = open_postgres(address).ask(Question("retries", limit=20), NOW).hits
+        hits = open_team(address).ask(Question("retries", limit=20), NOW).hits
         weights = {hit.parts["type"] for hit in hits if hit.event.kind is EventKind.KNOWLEDGE}
         assert weights == {KnowledgeSettings().observation}
     finally:

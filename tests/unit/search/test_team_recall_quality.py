@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crucible.documents.knowledge.item_rules import EVERYTHING
 from crucible.memory.knowledge.knowledge_search import ItemShelf
-from crucible.search.postgres.team_recall import open_postgres, open_pusher
-from crucible.search.postgres.vault_rows import VaultDocuments
+from crucible.search.team.vault_rows import VaultDocuments
+from crucible.search.team_servers import open_pusher, open_team
 from crucible.vault.notes.vault import Vault
 from samples.postgres_server import Team
 from samples.recall_eval.measuring import figures_by, put_all
@@ -20,7 +20,7 @@ def test_a_server_answers_the_evaluation_as_well_as_the_embedded_engine(evaluati
     pusher = open_pusher(team.address(), "vault")
     assert not pusher.sync(VaultDocuments(vault.root, vault.settings, ItemShelf(vault))).failed
     pusher.close()
-    server = open_postgres(team.address(), viewer=EVERYTHING)
+    server = open_team(team.address(), viewer=EVERYTHING)
     # Every fourth question, to save time; questions are ordered by kind, so this includes all kinds.
     questions = grade_all(read_questions(), documents(vault))[::4]
     found = {name: put_all(questions, ask) for name, ask in (("here", open_recall(vault).ask), ("there", server.ask))}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from crucible.core.settings.settings import VaultSettings
-from crucible.search.postgres.team_recall import open_postgres, open_pusher
-from crucible.search.postgres.vault_rows import VaultDocuments
 from crucible.search.recall import Question, Recall
+from crucible.search.team.vault_rows import VaultDocuments
+from crucible.search.team_servers import open_pusher, open_team
 from samples.postgres_server import Team
 from tests.unit.search.vaults import NOW, recall, session_of, vault_of
 
@@ -52,7 +52,7 @@ def server(root: Path, team: Team) -> Iterator[Recall]:
     pusher = open_pusher(team.address(), "vault")
     assert pusher.push(VaultDocuments(root, VaultSettings())).new == len(SAID)
     pusher.close()
-    opened = open_postgres(team.address())
+    opened = open_team(team.address())
     yield opened
     opened.close()
 

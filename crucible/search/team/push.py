@@ -1,7 +1,7 @@
 """Push the sessions and items of a vault to a team's server.
 
-Notes are sent in batches, each in one transaction.  The server stores a digest of each note, so an interrupted push
-continues with the batch that was not stored.
+Notes are sent in batches.  The server stores a digest of each note, so an interrupted push continues with the batch that
+was not stored.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
-from crucible.core.errors import ServerFailed, UsageError
-from crucible.search.postgres.address import Server
-from crucible.search.postgres.batch_rows import insert_batch
-from crucible.search.postgres.server_tables import check_ready
-from crucible.search.postgres.terms import (
+from crucible.core.errors import UsageError
+from crucible.search.question_words import indexable
+from crucible.search.recall import Document, Progress, seconds_of
+from crucible.search.team.terms import (
     TERMS,
     UNDATED,
     ItemFacts,
@@ -27,18 +25,9 @@ from crucible.search.postgres.terms import (
     month_of,
     rows_of,
 )
-from crucible.search.question_words import indexable
-from crucible.search.recall import Document, Progress, seconds_of
-
-if TYPE_CHECKING:
-    import psycopg
-
-_Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
-
 
 _LONGEST = 1_000
 """Maximum code points of a title, a project and other short text."""
-_ATTEMPTS = 3
 BATCH = 1_000
 """Maximum notes of a batch."""
 _EVENTS, _LETTERS = 20_000, 20_000_000
@@ -80,7 +69,7 @@ class Pushed(NamedTuple):
     expired: int = 0
 
 
-class _Stored(NamedTuple):
+class Stored(NamedTuple):
     """A note on the server."""
 
     digest: str
@@ -89,19 +78,20 @@ class _Stored(NamedTuple):
     session: str
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
     """The state before the push: notes on the server by key, and keys of renamed notes by session."""
 
-    stored: Mapping[str, _Stored]
+    stored: Mapping[str, Stored]
     renamed: Mapping[str, Sequence[str]]
+    clone: str
     force: bool
 
-    def is_newer(self, last: int, stored: _Stored, clone: str) -> bool:
+    def is_newer(self, last: int, stored: Stored) -> bool:
         """Return whether another copy pushed a later state."""
-        return not self.force and stored.clone != clone and stored.last > last
+        return not self.force and stored.clone != self.clone and stored.last > last
 
 
-class _Note(NamedTuple):
+class Note(NamedTuple):
     """A note to push: a session, or a knowledge item with its facts."""
 
     path: str
@@ -116,12 +106,67 @@ class _Note(NamedTuple):
         return rows._replace(last=max(rows.last, used or 0))
 
 
-class _Row(NamedTuple):
+class NewNote(NamedTuple):
     """A note as it is sent: its row of `sessions`, without a number, and its other rows."""
 
     head: Mapping[str, Any]
     rows: SessionRows
-    note: _Note
+    note: Note
+
+
+class PushTables(Protocol):
+    """The tables of a server, as far as this user may write to them.
+
+    All methods raise `ServerFailed` if the server is down, slow or refuses.
+    """
+
+    def start(self) -> tuple[date, date]:
+        """Check that the tables exist in this version; return the server's date and the first month that is kept."""
+        ...
+
+    def stored(self, vault: str) -> Mapping[str, Stored]:
+        """Return the notes of a vault on the server, by key."""
+        ...
+
+    def project(self, name: str) -> Any:
+        """Return what to write as a project, created if necessary; None if this user may not write to it."""
+        ...
+
+    def write(self, vault: str, rows: Sequence[NewNote], known: Known) -> list[str]:
+        """Write a batch; return the outcome of each note: new, replaced, same, older, refused or failed."""
+        ...
+
+    def remove(self, vault: str, keys: Sequence[str]) -> int:
+        """Remove notes of a vault; return their number."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+class Settled(NamedTuple):
+    """What to do with a batch: the outcome of each note, the notes to send, and the keys of notes that they replace."""
+
+    outcomes: list[str]
+    sent: list[NewNote]
+    keys: list[str]
+
+
+def settle(rows: Sequence[NewNote], stored: Mapping[str, Stored], known: Known) -> Settled:
+    """Decide which notes of a batch to send.  `stored` are those of their keys that are on the server now."""
+    outcomes: list[str] = []
+    sent: list[NewNote] = []
+    keys: set[str] = set()
+    for one in rows:
+        old, renamed = stored.get(one.head["key"]), known.renamed.get(one.head["session_id"], ())
+        if _is_same(old, one.note.digest) or (old and known.is_newer(one.rows.last, old)):
+            outcomes.append("older" if old and old.digest != one.note.digest else "same")
+            continue
+        keys.update([one.head["key"]] if old else [], renamed)
+        outcomes.append("replaced" if old or renamed else "new")
+        sent.append(one)
+    return Settled(outcomes, sent, sorted(keys))
 
 
 class Pusher:
@@ -130,14 +175,13 @@ class Pusher:
     A note pushed by another copy of the vault is only removed by that copy, and never replaced by an older state.
     """
 
-    def __init__(self, server: Server, vault: str, clone: str = "", batch: int = BATCH) -> None:
+    def __init__(self, tables: PushTables, vault: str, clone: str = "", batch: int = BATCH) -> None:
         """Use these ids: `vault` identifies the vault, `clone` this copy of it.  Send at most `batch` notes at once."""
-        self._server = server
+        self._tables = tables
         self._vault = vault
         self._clone = clone
         self._batch = batch
-        self._projects: dict[str, int | None] = {}
-        self._months: set[date] = set()
+        self._projects: dict[str, Any] = {}
         self._today = self._since = date.min
 
     def push(self, source: Documents, *, force: bool = False, progress: Progress | None = None) -> Pushed:
@@ -145,12 +189,11 @@ class Pusher:
 
         `force` also replaces notes of which another copy has pushed a later state.
         """
-        check_ready(self._server)
-        self._today, self._since = self._server.run("SELECT current_date, since FROM crucible.kept")[0]
+        self._today, self._since = self._tables.start()
         digests = {path: f"{TERMS}:{digest}" for path, digest in source.digests().items()}
-        stored = self._stored()
+        stored = self._tables.stored(self._vault)
         changed = [path for path, digest in digests.items() if not _is_same(stored.get(key_of(path)), digest)]
-        known = _Known(stored, self._renamed(stored, digests), force)
+        known = Known(stored, self._renamed(stored, digests), self._clone, force)
         counts: Counter[str] = Counter(same=len(digests) - len(changed))
         refused: Counter[str] = Counter()
         paths: dict[str, list[str]] = {"older": [], "unread": [], "failed": []}
@@ -169,16 +212,16 @@ class Pusher:
         )
 
     def _outcomes(
-        self, paths: Iterable[str], digests: Mapping[str, str], source: Documents, known: _Known
+        self, paths: Iterable[str], digests: Mapping[str, str], source: Documents, known: Known
     ) -> Iterator[tuple[str, str, str]]:
         """Push notes; yield the path, project and outcome of each, a name of a `Pushed` field."""
-        rows: list[_Row] = []
+        rows: list[NewNote] = []
         for path in paths:
             document = source.document(path)
             if document is None:
                 yield path, "", "unread"
                 continue
-            found = self._row(_Note(path, digests[path], document, source.item_facts(path)), known)
+            found = self._row(Note(path, digests[path], document, source.item_facts(path)), known)
             if isinstance(found, str):
                 yield path, document.project, found
                 continue
@@ -188,11 +231,11 @@ class Pusher:
                 rows = []
         yield from self._sent(rows, known)
 
-    def _sent(self, rows: Sequence[_Row], known: _Known) -> Iterator[tuple[str, str, str]]:
-        for one, outcome in zip(rows, self._send(rows, known), strict=True):
+    def _sent(self, rows: Sequence[NewNote], known: Known) -> Iterator[tuple[str, str, str]]:
+        for one, outcome in zip(rows, self._tables.write(self._vault, rows, known) if rows else (), strict=True):
             yield one.note.path, one.note.document.project, outcome
 
-    def _row(self, note: _Note, known: _Known) -> _Row | str:
+    def _row(self, note: Note, known: Known) -> NewNote | str:
         """Return what to send of a note, or the outcome if nothing is to be sent."""
         project = self._project(_short(note.document.project))
         if project is None:
@@ -202,9 +245,9 @@ class Pusher:
         if UNDATED < head["month"] < self._since:
             return "expired"
         old = known.stored.get(head["key"])
-        if old and known.is_newer(rows.last, old, self._clone):
+        if old and known.is_newer(rows.last, old):
             return "older"
-        return _Row(head, rows, note)
+        return NewNote(head, rows, note)
 
     def sync(self, source: Documents, *, force: bool = False, progress: Progress | None = None) -> Pushed:
         """Push, and remove notes that this copy pushed and that no longer exist.
@@ -214,28 +257,30 @@ class Pusher:
         """
         pushed = self.push(source, force=force, progress=progress)
         keys = {key_of(path) for path in source.digests()}
-        gone = [key for key, note in self._stored().items() if key not in keys and note.clone == self._clone]
+        gone = [
+            key
+            for key, note in self._tables.stored(self._vault).items()
+            if key not in keys and note.clone == self._clone
+        ]
         if gone and not keys and not force:
             raise UsageError(
                 f"the vault has no notes, but {len(gone)} on the server are from it",
                 "check that the vault is complete; --force removes them",
             )
-        return pushed._replace(removed=self._remove(gone))
+        return pushed._replace(removed=self._tables.remove(self._vault, gone))
 
     def delete(self, session: str) -> int:
         """Remove a session of this vault; return the number of removed notes."""
-        check_ready(self._server)
-        return self._remove([key for key, note in self._stored().items() if note.session == session])
+        self._tables.start()
+        return self._tables.remove(
+            self._vault, [key for key, note in self._tables.stored(self._vault).items() if note.session == session]
+        )
 
     def close(self) -> None:
         """Close the connection."""
-        self._server.close()
+        self._tables.close()
 
-    def _stored(self) -> dict[str, _Stored]:
-        rows = self._server.run(_STORED.decode(), [self._vault])
-        return {key: _Stored(*rest) for key, *rest in rows}
-
-    def _renamed(self, stored: Mapping[str, _Stored], digests: Mapping[str, str]) -> dict[str, list[str]]:
+    def _renamed(self, stored: Mapping[str, Stored], digests: Mapping[str, str]) -> dict[str, list[str]]:
         """Return the keys of renamed notes on the server by session, so that they are replaced."""
         keys = {key_of(path) for path in digests}
         renamed: dict[str, list[str]] = {}
@@ -244,51 +289,7 @@ class Pusher:
                 renamed.setdefault(one.session, []).append(key)
         return renamed
 
-    def _send(self, rows: Sequence[_Row], known: _Known) -> list[str]:
-        """Push a batch; return the outcome of each note."""
-        for month in {one.head["month"] for one in rows}:
-            self._make_month(month)
-        for attempt in range(_ATTEMPTS if rows else 0):
-            try:
-                with self._server.connection(_STATEMENTS) as connection, connection.transaction():
-                    return self._write(connection, rows, known)
-            except ServerFailed as error:
-                # The transaction was rolled back, so it can be retried.
-                if error.state in _AGAIN and attempt < _ATTEMPTS - 1:
-                    continue
-                outcome = _rejected(error)
-                # One note of the batch was rejected: find it.
-                return [outcome] if len(rows) == 1 else [*chain.from_iterable(self._send([one], known) for one in rows)]
-        return []
-
-    def _write(self, connection: _Connection, rows: Sequence[_Row], known: _Known) -> list[str]:
-        """Write a batch in a transaction; return the outcome of each note."""
-        # A second writer of this vault waits here, then finds which notes are up to date.
-        connection.execute(_LOCK, [self._vault])
-        there = connection.execute(_STORED + b" AND key = ANY (%s)", [self._vault, [one.head["key"] for one in rows]])
-        stored = {key: _Stored(*rest) for key, *rest in there.fetchall()}
-        outcomes: list[str] = []
-        sent: list[_Row] = []
-        keys: set[str] = set()
-        for one in rows:
-            old, renamed = stored.get(one.head["key"]), known.renamed.get(one.head["session_id"], ())
-            if _is_same(old, one.note.digest) or (old and known.is_newer(one.rows.last, old, self._clone)):
-                outcomes.append("older" if old and old.digest != one.note.digest else "same")
-                continue
-            keys.update([one.head["key"]] if old else [], renamed)
-            outcomes.append("replaced" if old or renamed else "new")
-            sent.append(one)
-        if keys:
-            connection.execute(_DELETE, [self._vault, sorted(keys)])
-        insert_batch(connection, [one[:2] for one in sent])
-        return outcomes
-
-    def _remove(self, keys: Sequence[str]) -> int:
-        with self._server.connection() as connection, connection.transaction():
-            connection.execute(_LOCK, [self._vault])
-            return connection.execute(_DELETE, [self._vault, list(keys)]).rowcount
-
-    def _head(self, note: _Note, rows: SessionRows, project: int) -> dict[str, Any]:
+    def _head(self, note: Note, rows: SessionRows, project: Any) -> dict[str, Any]:
         """Return the row of `sessions`, by column."""
         document = note.document
         return {
@@ -319,41 +320,13 @@ class Pusher:
             **columns_of_item(note.item),
         }
 
-    def _project(self, name: str) -> int | None:
-        """Return the number of a project, created if necessary; None if this user may not write to it."""
+    def _project(self, name: str) -> Any:
         if name not in self._projects:
-            try:
-                found = self._server.run(_PROJECT, [name]) or self._server.run(_NEW_PROJECT, [name])
-                found = found and self._server.run(_PROJECT, [name])
-            except ServerFailed as error:
-                if error.state != _DENIED:
-                    raise
-                found = []
-            self._projects[name] = found[0][0] if found else None
+            self._projects[name] = self._tables.project(name)
         return self._projects[name]
 
-    def _make_month(self, month: date) -> None:
-        """Create a month's partition outside any transaction: this waits for writers, so they must not wait for it."""
-        if month not in self._months:
-            self._server.run("SELECT crucible.make_month(%s)", [month])
-            self._months.add(month)
 
-
-_DENIED, _DUPLICATE = "42501", "23505"
-_AGAIN = frozenset({"40P01", "40001", "55P03"})
-
-
-def _rejected(error: ServerFailed) -> str:
-    """Return the outcome for a rejected note.  Re-raises the error if the server itself is down or full."""
-    if error.state in (_DENIED, _DUPLICATE):
-        # The duplicate is in a project that this user may not see.
-        return "refused"
-    if error.state[:2] in ("22", "23", "54"):
-        return "failed"
-    raise error
-
-
-def _is_same(stored: _Stored | None, digest: str) -> bool:
+def _is_same(stored: Stored | None, digest: str) -> bool:
     return stored is not None and stored.digest == digest
 
 
@@ -361,14 +334,6 @@ def _short(text: str) -> str:
     return indexable(text)[:_LONGEST]
 
 
-def _is_full(rows: Sequence[_Row]) -> bool:
+def _is_full(rows: Sequence[NewNote]) -> bool:
     events = sum(len(one.rows.events) for one in rows)
     return events >= _EVENTS or sum(len(event.text) for one in rows for event in one.note.document.events) >= _LETTERS
-
-
-_STATEMENTS = 12
-_PROJECT = "SELECT no FROM crucible.projects WHERE name = %s AND no = ANY (crucible.writable())"
-_NEW_PROJECT = "INSERT INTO crucible.projects (name) VALUES (%s) ON CONFLICT DO NOTHING RETURNING no"
-_LOCK = b"SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-_STORED = b"SELECT key, digest, clone, last, session_id FROM crucible.sessions WHERE vault = %s"
-_DELETE = b"DELETE FROM crucible.sessions WHERE vault = %s AND key = ANY (%s)"

@@ -18,8 +18,8 @@ from crucible.core.secrets.scanner import Redact
 from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded.documents import place_note
 from crucible.search.embedded.index_update import NoteChanges, event_log_states
-from crucible.search.postgres.terms import ItemFacts, digest_of_item
 from crucible.search.recall import Document, Event, ItemCatalog
+from crucible.search.team.terms import ItemFacts, digest_of_item
 from crucible.vault.index.index import Index
 
 _VAULT, _CLONE = ".crucible/memory/vault-id", ".crucible/clone-id"

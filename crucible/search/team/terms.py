@@ -157,6 +157,42 @@ def _whole_hits(counts: _Counts, facts: Sequence[str]) -> dict[str, int]:
     return {term: min(times, _MOST_IN_SESSION) << 2 * _TIMES | sizes for term, times in found.items()}
 
 
+class TermCounts(NamedTuple):
+    """The terms of an event or a session, sorted, how often each occurs, and the numbers of words and names."""
+
+    terms: list[str]
+    times: list[int]
+    words: int = 0
+    names: int = 0
+
+
+def terms_of_events(rows: SessionRows) -> dict[int, TermCounts]:
+    """Return the terms of each event that has any, by its number: the opposite of `SessionRows.hits`."""
+    found: dict[int, list[tuple[str, int]]] = {}
+    for term, hits in rows.hits.items():
+        for hit in hits:
+            found.setdefault(hit >> _SEQUENCE, []).append((term, hit & (1 << _SEQUENCE) - 1))
+    return {number: _term_counts(sorted(hits)) for number, hits in found.items()}
+
+
+def _term_counts(hits: Sequence[tuple[str, int]]) -> TermCounts:
+    # All hits of an event on words have the same length, and those on names another.
+    sizes = {term[0]: _unpacked(hit & (1 << _TIMES) - 1) for term, hit in hits}
+    return TermCounts(
+        [term for term, _ in hits], [hit >> _TIMES for _, hit in hits], sizes.get("w", 0), sizes.get("n", 0)
+    )
+
+
+def terms_of_session(rows: SessionRows) -> TermCounts:
+    """Return the terms of a whole session, or the facts of an item."""
+    hits = sorted(rows.whole_hits.items())
+    return TermCounts([term for term, _ in hits], [hit >> 2 * _TIMES for _, hit in hits], rows.words, rows.names)
+
+
+def _unpacked(packed: int) -> int:
+    return (packed & (1 << _MANTISSA) - 1) << (packed >> _MANTISSA)
+
+
 def packed(count: int) -> int:
     """Return a count in 16 bits, as twelve significant bits and an exponent."""
     exponent = max(count.bit_length() - _MANTISSA, 0)
@@ -173,7 +209,7 @@ UNSEARCHED = -1
 
 
 def _row(event: Event, sequence: int) -> EventRow:
-    text = _storable(event.text)
+    text = storable(event.text)
     fields = {
         "text": text[:_SEARCHABLE],
         "phase": event.phase,
@@ -185,10 +221,10 @@ def _row(event: Event, sequence: int) -> EventRow:
         "title": event.title,
     }
     payload = json.dumps(
-        {key: _storable(value) if isinstance(value, str) else value for key, value in fields.items() if value}
+        {key: storable(value) if isinstance(value, str) else value for key, value in fields.items() if value}
     )
     return EventRow(
-        sequence, _storable(event.id), event.kind.value, payload, text[_SEARCHABLE:] or None, aware(event.at)
+        sequence, storable(event.id), event.kind.value, payload, text[_SEARCHABLE:] or None, aware(event.at)
     )
 
 
@@ -203,7 +239,7 @@ _LATEST = datetime(9999, 12, 30, 23, 59, 59, tzinfo=UTC)
 """The limit in the schema's `is_readable`."""
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Replace characters that PostgreSQL does not accept: NUL and lone surrogates."""
     if "\0" not in text and text.isascii():
         return text

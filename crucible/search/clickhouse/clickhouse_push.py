@@ -1,0 +1,227 @@
+"""Write the notes of a vault to a team's ClickHouse server.
+
+A batch is a block of events and then a block of sessions, which makes them visible.  Numbers and versions follow from
+the notes, so an interrupted push sends the same blocks again, and the server stores them once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from crucible.core.errors import ServerFailed
+from crucible.search.clickhouse.clickhouse_schema import WRITABLE, check_clickhouse, kept_since, stored_time
+from crucible.search.clickhouse.http_server import DENIED, ClickHouse
+from crucible.search.clickhouse.levels import leveled
+from crucible.search.team.push import Known, NewNote, Stored, settle
+from crucible.search.team.terms import ITEM_COLUMNS, TermCounts, storable, terms_of_events, terms_of_session
+
+_KEY_BITS, _DIGEST_BITS = 44, 32
+
+
+class _Held(NamedTuple):
+    """The newest row of a note on the server."""
+
+    no: int
+    project: str
+    version: int
+    gone: bool
+    month: str
+    note: Stored
+
+
+class ClickHousePush:
+    """Implements `PushTables`.  A project is written as its name."""
+
+    def __init__(self, server: ClickHouse) -> None:
+        """Write to `server`, which is contacted on first use."""
+        self._server = server
+
+    def start(self) -> tuple[date, date]:
+        """See `PushTables`."""
+        check_clickhouse(self._server)
+        return kept_since(self._server)
+
+    def stored(self, vault: str) -> dict[str, Stored]:
+        """See `PushTables`."""
+        first = _hash(vault, 64 - _KEY_BITS) << _KEY_BITS
+        given = {"vault": vault, "first": first, "last": first + (1 << _KEY_BITS) - 1}
+        held = _held(self._server.run(_STORED_OF_VAULT, given))
+        return {key: one.note for key, one in held.items() if not one.gone}
+
+    def project(self, name: str) -> str | None:
+        """See `PushTables`."""
+        return name if self._server.run(_MAY_WRITE, {"project": name}) else None
+
+    def write(self, vault: str, rows: Sequence[NewNote], known: Known) -> list[str]:
+        """See `PushTables`."""
+        renamed = (key for some in known.renamed.values() for key in some)
+        held = self._held(vault, [*(one.head["key"] for one in rows), *renamed])
+        settled = settle(rows, {key: one.note for key, one in held.items() if not one.gone}, known)
+        sent = {one.head["key"]: _Numbered.of(vault, one, held) for one in settled.sent}
+        replaced = ((key, held[key]) for key in settled.keys)
+        gone = [(key, old) for key, old in replaced if key not in sent or sent[key].new.head["project"] != old.project]
+        try:
+            self._insert(
+                "events", _EVENT_COLUMNS, (row for one in sent.values() for row in one.events()), sent.values()
+            )
+            rows_of_sessions = [*(one.session() for one in sent.values()), *(_gone(vault, *one) for one in gone)]
+            self._insert_sessions(rows_of_sessions)
+        except ServerFailed as error:
+            if error.state in DENIED:
+                return ["refused"] * len(rows)
+            raise
+        return settled.outcomes
+
+    def remove(self, vault: str, keys: Sequence[str]) -> int:
+        """See `PushTables`."""
+        gone = [_gone(vault, key, one) for key, one in self._held(vault, keys).items() if not one.gone]
+        self._insert_sessions(gone)
+        return len(gone)
+
+    def close(self) -> None:
+        """See `PushTables`."""
+        self._server.close()
+
+    def _held(self, vault: str, keys: Sequence[str]) -> dict[str, _Held]:
+        return _held(self._server.run(_STORED, {"vault": vault, "nos": sorted(_number(vault, key) for key in keys)}))
+
+    def _insert(
+        self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], sent: Iterable[_Numbered]
+    ) -> None:
+        token = _token(table, [(one.no, one.version) for one in sent])
+        found = list(rows)
+        if found:
+            self._server.insert(table, columns, found, token)
+
+    def _insert_sessions(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        if rows:
+            token = _token("sessions", [(row["no"], row["version"]) for row in rows])
+            self._server.insert(
+                "sessions", _SESSION_COLUMNS, ([row.get(name) for name in _SESSION_COLUMNS] for row in rows), token
+            )
+
+
+class _Numbered(NamedTuple):
+    """A note to send with its number and its version."""
+
+    new: NewNote
+    no: int
+    version: int
+
+    @classmethod
+    def of(cls, vault: str, new: NewNote, held: Mapping[str, _Held]) -> _Numbered:
+        """Number a note; `held` are the notes on the server by key."""
+        key = new.head["key"]
+        return cls(new, _number(vault, key), _version_after(held[key].version if key in held else 0, new.note.digest))
+
+    def session(self) -> dict[str, Any]:
+        """Return the row of `sessions`, by column."""
+        terms = terms_of_session(self.new.rows)
+        head = {name: stored_time(value) for name, value in self.new.head.items()}
+        return {**head, "no": self.no, "version": self.version, "gone": False, "terms": leveled(terms)}
+
+    def events(self) -> Iterator[Sequence[Any]]:
+        """Yield the rows of `events`."""
+        rows, head = self.new.rows, self.new.head
+        terms, session = terms_of_events(rows), head["session_id"]
+        common = (self.no, head["project"], self.version, head["month"].isoformat())
+        for at, event in enumerate(self.new.note.document.events):
+            texts = (event.id.removeprefix(session), event.kind.value, event.text, event.phase, event.phase_name)
+            facts = (event.line, storable(event.agent), storable(event.channel), storable(event.title))
+            times = (stored_time(event.at), rows.times[at], rows.replies[at], rows.kinds[at])
+            found = terms.get(at, _NO_TERMS)
+            yield (*common, at, *map(storable, texts), *facts, *times, leveled(found), found.words, found.names)
+
+
+_NO_TERMS = TermCounts([], [])
+
+
+def _held(rows: Iterable[Sequence[Any]]) -> dict[str, _Held]:
+    """Return notes by key from rows, oldest version first.  A note may have been removed from one project only."""
+    found: dict[str, _Held] = {}
+    for key, no, project, version, gone, month, *note in rows:
+        old = found.get(key)
+        one = _Held(int(no), project, int(version), gone, month, Stored(*note))
+        found[key] = old._replace(version=one.version) if old and gone and not old.gone else one
+    return found
+
+
+def _gone(vault: str, key: str, one: _Held) -> dict[str, Any]:
+    """Return the row of `sessions` that removes a note."""
+    version = _version_after(one.version, "")
+    return {
+        "no": one.no,
+        "project": one.project,
+        "version": version,
+        "gone": True,
+        "month": one.month,
+        "vault": vault,
+        "key": key,
+    }
+
+
+def _number(vault: str, key: str) -> int:
+    """Return the number of a note; the numbers of a vault are near each other."""
+    return _hash(vault, 64 - _KEY_BITS) << _KEY_BITS | _hash(f"{vault}/{key}", _KEY_BITS)
+
+
+def _version_after(version: int, digest: str) -> int:
+    """Return the version of a note's next state: states that are pushed at the same time have different ones."""
+    return (version >> _DIGEST_BITS) + 1 << _DIGEST_BITS | _hash(digest, _DIGEST_BITS)
+
+
+def _hash(text: str, bits: int) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") >> 64 - bits
+
+
+def _token(table: str, states: Sequence[tuple[int, int]]) -> str:
+    return blake2b(repr((table, states)).encode(), digest_size=16).hexdigest()
+
+
+_SESSION_COLUMNS = (
+    *(
+        "no",
+        "project",
+        "version",
+        "gone",
+        "month",
+        "vault",
+        "clone",
+        "key",
+        "digest",
+        "session_id",
+        "path",
+        "title",
+        "branch",
+    ),
+    *("tags", "parent", "started", "first", "last", "events", "event_words", "event_names", "words", "names", "whole"),
+    *(*ITEM_COLUMNS, "terms"),
+)
+_EVENT_COLUMNS = (
+    *(
+        "no",
+        "project",
+        "version",
+        "month",
+        "sequence",
+        "mark",
+        "event_type",
+        "text",
+        "phase",
+        "phase_name",
+        "line",
+        "agent",
+    ),
+    *("channel", "title", "at", "seconds", "reply", "kind", "terms", "words", "names"),
+)
+_NEWEST = """
+    SELECT key, no, project, version, gone, toString(month), digest, clone, last, session_id FROM sessions
+    WHERE vault = {{vault:String}} AND {where} ORDER BY version DESC LIMIT 1 BY no, project
+"""
+_STORED = f"SELECT * FROM ({_NEWEST.format(where='no IN {nos:Array(UInt64)}')}) ORDER BY version"  # noqa: S608  our own pieces
+_OF_VAULT = "no BETWEEN {first:UInt64} AND {last:UInt64}"
+_STORED_OF_VAULT = f"SELECT * FROM ({_NEWEST.format(where=_OF_VAULT)}) ORDER BY version"  # noqa: S608  our own pieces
+_MAY_WRITE = f"SELECT 1 WHERE {{project:String}} IN {WRITABLE} OR '*' IN {WRITABLE}"

@@ -1,0 +1,144 @@
+"""Read a team's ClickHouse server: searches, events, sessions and the state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from crucible.search.clickhouse.clickhouse_queries import ClickHouseQueries, path_of, place_of_path
+from crucible.search.clickhouse.clickhouse_schema import check_clickhouse
+from crucible.search.embedded.tantivy_search import Match
+from crucible.search.question_words import field_value
+from crucible.search.recall import Event, EventKind
+from crucible.search.team.team_recall import Place, ServerState, TeamSession
+from crucible.search.team.terms import ITEM_COLUMNS, fact_term, item_of
+
+
+class ClickHouseTables(ClickHouseQueries):
+    """Implements `TeamTables`.  A path is the number of a note and its project.  Not thread-safe."""
+
+    def check_ready(self) -> None:
+        """See `TeamTables`."""
+        check_clickhouse(self._server)
+
+    def texts_of(self, found: Sequence[Match]) -> list[str]:
+        """See `TeamTables`."""
+        events = self.events_of([(one.path, one.number, one.number) for one in found])
+        return [events[one.path, one.number].text if (one.path, one.number) in events else "" for one in found]
+
+    def events_with(self, ids: Sequence[str]) -> list[tuple[Place, Event]]:
+        """See `TeamTables`."""
+        sessions = [one.rpartition("#")[0] or one for one in ids]
+        facts = [fact_term("session", field_value(one)) for one in sessions]
+        rows = self._server.run(_BY_ID, {"facts": facts, "sessions": sessions})
+        notes = {(int(no), project): session for no, project, session in rows}
+        marks = [one.removeprefix(session) for one, session in zip(ids, sessions, strict=True)]
+        where = "no IN {nos:Array(UInt64)} AND mark IN {marks:Array(String)}"
+        found = self._events(where, {"nos": [no for no, _ in notes], "marks": [*marks, *ids]})
+        return [(place, event) for place, event in found.items() if event.id in ids]
+
+    def events_of(self, spans: Sequence[tuple[str, int, int]]) -> dict[Place, Event]:
+        """See `TeamTables`."""
+        wanted = {
+            (path, number) for path, first, last in spans for number in range(first, min(last, first + _MOST) + 1)
+        }
+        nos = [place_of_path(path)[0] for path, *_ in spans]
+        given = {"nos": nos, "firsts": [first for _, first, _ in spans], "lasts": [last for *_, last in spans]}
+        return (
+            {place: event for place, event in self._events(_IN_SPANS, given).items() if place in wanted}
+            if spans
+            else {}
+        )
+
+    def _events(self, where: str, given: dict[str, Any]) -> dict[Place, Event]:
+        """Return the events of current notes, in order."""
+        rows = self._server.run(_EVENTS.format(where=where), given)
+        notes = {
+            (int(no), project): (session, int(version))
+            for no, project, session, version in self._server.run(_NAMES, given)
+        }
+        found = {}
+        for no, project, version, number, *rest in rows:
+            session, current = notes.get((int(no), project), ("", 0))
+            if current == int(version):
+                found[path_of(no, project), number] = _event(session, project, rest)
+        return found
+
+    def sessions_of(self, paths: Iterable[str]) -> dict[str, TeamSession]:
+        """See `TeamTables`."""
+        rows = self._server.run(_SESSION_ROWS, {"nos": sorted({place_of_path(path)[0] for path in paths})})
+        return {
+            path_of(no, project): TeamSession(
+                title, session, project, _time(started), None if whole else _item(item, project)
+            )
+            for no, project, gone, title, session, started, whole, *item in rows
+            if not gone
+        }
+
+    def state(self) -> ServerState:
+        """See `TeamTables`."""
+        role, granted, writes, seen, sessions, events = self._server.run(_STATE)[0]
+        readable = sorted({*seen, *granted} - {"*"})
+        writable = readable if "*" in writes else sorted(writes)
+        unbound = "*" not in granted and not {*seen} <= {*granted}
+        return ServerState(role, tuple(readable), tuple(writable), int(sessions), int(events), unbound)
+
+    def close(self) -> None:
+        """See `TeamTables`."""
+        self._server.close()
+
+
+_MOST = 10_000
+"""Maximum number of events of a span."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _time(microseconds: Any) -> datetime | None:
+    """Return a stored time; None for one that no clock has, since users can write any row."""
+    try:
+        return None if microseconds is None else _EPOCH + timedelta(microseconds=int(microseconds))
+    except OverflowError:
+        return None
+
+
+def _item(columns: Sequence[Any], project: str) -> Any:
+    *facts, last_used, changed = columns
+    return item_of([*facts, _time(last_used), _time(changed)], project)
+
+
+def _event(session: str, project: str, row: Sequence[Any]) -> Event:
+    mark, kind, text, phase, phase_name, line, agent, channel, title, at = row
+    identity = session + mark if not mark or mark.startswith("#") else mark
+    known = EventKind(kind) if kind in _KINDS else EventKind.OBSERVATION
+    return Event(identity, session, known, text, phase, phase_name, line, _time(at), agent, channel, project, title)
+
+
+_KINDS = frozenset(kind.value for kind in EventKind)
+_IN_SPANS = """
+    no IN {nos:Array(UInt64)} AND arrayExists((n, first, last) -> no = n AND sequence BETWEEN first AND last,
+        {nos:Array(UInt64)}, {firsts:Array(UInt32)}, {lasts:Array(UInt32)})
+"""
+_EVENTS = """
+    SELECT no, project, version, sequence, mark, event_type, text, phase, phase_name, line, agent, channel, title, at
+    FROM events WHERE {where} ORDER BY no, project, sequence, version DESC LIMIT 1 BY no, project, sequence
+"""
+_BY_ID = """
+    SELECT DISTINCT no, project, session_id FROM sessions
+    WHERE hasAnyTokens(terms, {facts:Array(String)}) AND session_id IN {sessions:Array(String)}
+"""
+_NAMES = """
+    SELECT no, project, session_id, version FROM (
+        SELECT no, project, session_id, version, gone FROM sessions WHERE no IN {nos:Array(UInt64)} ORDER BY version DESC LIMIT 1 BY no, project
+    ) WHERE NOT gone
+"""
+_SESSION_ROWS = f"""
+    SELECT no, project, gone, title, session_id, started, whole, {", ".join(ITEM_COLUMNS)}
+    FROM sessions WHERE no IN {{nos:Array(UInt64)}} ORDER BY version DESC LIMIT 1 BY no, project
+"""  # noqa: S608  our own pieces
+_STATE = """
+    WITH own AS (SELECT project, writes FROM members WHERE role = currentUser() OR has(currentRoles(), role))
+    SELECT currentUser(), (SELECT groupUniqArray(project) FROM own), (SELECT groupUniqArray(project) FROM own WHERE writes),
+        groupUniqArray(toString(project)), countIf(whole), sum(events)
+    FROM (SELECT project, gone, whole, events FROM sessions ORDER BY version DESC LIMIT 1 BY no, project) WHERE NOT gone
+"""

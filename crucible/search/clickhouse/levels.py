@@ -1,0 +1,24 @@
+"""How often a term occurs, as more terms: a query then reads the text index only, and no other column."""
+
+from __future__ import annotations
+
+from crucible.search.team.terms import TermCounts
+
+LEVELS = (2, 4, 8)
+"""A term that occurs at least this often is also stored with this number before it."""
+
+
+def level_term(level: int, term: str) -> str:
+    """Return the term that says that a term occurs at least `level` times."""
+    return f"{level}{term}"
+
+
+def leveled(counts: TermCounts) -> list[str]:
+    """Return the terms to store of an event or a session."""
+    more = [
+        level_term(level, term)
+        for term, times in zip(counts.terms, counts.times, strict=True)
+        for level in LEVELS
+        if times >= level
+    ]
+    return [*counts.terms, *more]
