@@ -133,3 +133,37 @@ def test_doctor_finds_a_server_that_cannot_start(project: Path, cru: Cru, monkey
     monkeypatch.setitem(sys.modules, "mcp", None)
     rows = json.loads(cru("doctor", "--json").stdout)["checks"]
     assert any('[mcp]"' in str(row.get("fix")) for row in rows)
+
+
+def test_hooks_of_other_clients_are_installed_when_asked_for(cru: Cru) -> None:
+    for folder in (".codex", ".qwen", ".cline"):
+        (Path.home() / folder).mkdir()
+    result = cru("install", "--hooks", "--yes")
+    assert result.exit_code == 0, result.stderr
+    assert "Codex asks you to review these hooks" in result.stderr
+    assert commands_in(Path.home() / ".codex" / "hooks.json") == {f"{' '.join(install_hooks.own_program())} hook codex"}
+    assert "hook qwen-code" in (Path.home() / ".qwen" / "settings.json").read_text()
+    checks = json.loads(cru("doctor", "--json").stdout)["checks"]
+    assert [row["state"] for row in checks if "hooks.json" in row["text"]] == ["good"]
+    path = Path.home() / ".codex" / "hooks.json"
+    path.write_text(path.read_text().replace(install_hooks.own_program()[0], "/gone/cru"))
+    bad = [row for row in json.loads(cru("doctor", "--json").stdout)["checks"] if "hooks.json" in row["text"]]
+    assert [(row["state"], row["fix"]) for row in bad] == [("bad", "cru install codex --hooks")]
+    cru("install", "codex")
+    assert "The hooks are still installed" in cru("install", "codex", "--remove").stderr
+    assert cru("install", "--hooks", "--remove", "--yes").exit_code == 0
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("cline", "--hooks"), "Cline CLI has no hooks that cru can use"),
+        (("codex", "--hooks", "--project"), "for all projects only"),
+        (("codex", "--hooks", "--mcp"), "cannot be used together"),
+        (("git-hooks", "--hooks"), "takes only"),
+    ],
+)
+def test_hooks_that_cannot_be_installed_are_an_error(args: tuple[str, ...], told: str, cru: Cru) -> None:
+    result = cru("install", *args)
+    assert (result.exit_code, told in result.stderr) == (2, True), result.stderr
