@@ -1,27 +1,27 @@
 """Work through many notes in batches whose results are kept in files, so that a run that was killed can be continued.
 
-Workers write the results.  A file is named after its batch and its notes, written beside its name and moved there, so
-it is whole, and a batch that two workers do is one file.
+Workers only read the vault.  This process keeps their results, each in a file named after its batch and its notes, which
+is written beside its name and moved there.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
-import shutil
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import TypeVar
+from shutil import rmtree
+from typing import Any
 
 import orjson
 
 from crucible.core.errors import VaultError
 from crucible.core.extras import DISTRIBUTION
-from crucible.core.files import make_folders, write_atomic
+from crucible.core.files import inside, make_folders, write_atomic
 from crucible.core.named_tuples import NamedTuple
 from crucible.core.pickled_values import BROKEN, ValueTypes
 from crucible.core.processes import Workers, spread
@@ -32,8 +32,6 @@ _MOST = 500
 _LEAST_BATCHES = 64
 """Number of batches into which fewer notes are divided, for workers to share."""
 
-_Result = TypeVar("_Result")
-
 
 def _none(_path: Path) -> Iterable[Path]:
     return ()
@@ -42,11 +40,13 @@ def _none(_path: Path) -> Iterable[Path]:
 class Run(NamedTuple):
     """A piece of work on notes of the vault at `root`; `what` names it, with its options.
 
-    Results are kept only while what they were made from is the same: the notes, `others` of each, and `basis`.
+    `make` returns the function that does it, for the root of the vault.  Results are kept only while what they were made
+    from is the same: the notes, `others` of each, and `basis`.
     """
 
     root: Path
     what: str
+    make: Callable[[Path], Callable[[Sequence[Path]], Any]]
     values: ValueTypes
     workers: Workers
     basis: str = ""
@@ -59,29 +59,47 @@ def batches_of(paths: Sequence[Path]) -> list[Sequence[Path]]:
     return [paths[at : at + size] for at in range(0, len(paths), size)]
 
 
-def work_in_batches(
-    run: Run,
-    work: Callable[[Sequence[Path]], _Result],
-    paths: Sequence[Path],
-    begin: Callable[[], None] | None = None,
-) -> Generator[_Result, None, None]:
-    """Yield the result of `work` for each batch of notes, in order; arguments as in `spread`.
+def work_in_batches(run: Run, paths: Sequence[Path]) -> Generator[Any, None, None]:
+    """Yield the result for each batch of notes, in order.
 
     Results are kept in `.crucible/cache/batches` until all have been used.
     """
     own = run.root / ".crucible"
     basis = f"{version(DISTRIBUTION)}\n{_stamp(own / 'config.toml')}\n{run.basis}"
-    folder = make_folders(run.root, own / "cache" / "batches" / _digest(run.what))
+    folder = make_folders(run.root, _folder(run.root) / _digest(run.what))
     batches = {_shard_name(basis, batch, run.others): batch for batch in batches_of(paths)}
     _write_manifest(folder, run.what, [*batches])
-    missing = [(name, batch) for name, batch in batches.items() if not (folder / name).exists()]
-    written = spread(partial(_write_shard, folder, work), missing, run.workers, begin)
-    waiting = {name for name, _ in missing}
+    missing = {name: batch for name, batch in batches.items() if not (folder / name).exists()}
+    made = spread(_work, [*missing.values()], run.workers, partial(_begin, run.make, run.root))
     for name, batch in batches.items():
-        while name in waiting:
-            waiting.discard(next(written))
-        yield _read_shard(folder / name, run.values, partial(_redo, work, batch, begin))
-    shutil.rmtree(folder, ignore_errors=True)
+        if name in missing:
+            result = next(made)
+            _write_shard(folder / name, result)
+            yield result
+        else:
+            yield _read_shard(folder / name, run, batch)
+    rmtree(folder, ignore_errors=True)
+
+
+def forget_batches(root: Path) -> None:
+    """Remove all results that are kept."""
+    rmtree(inside(root, _folder(root)), ignore_errors=True)
+
+
+def _folder(root: Path) -> Path:
+    return root / ".crucible" / "cache" / "batches"
+
+
+_WORK: list[Callable[[Sequence[Path]], Any]] = []
+"""What this process does with a batch, as the only item."""
+
+
+def _begin(make: Callable[[Path], Callable[[Sequence[Path]], Any]], root: Path) -> None:
+    _WORK[:] = [make(root)]
+
+
+def _work(batch: Sequence[Path]) -> Any:
+    return _WORK[0](batch)
 
 
 def _write_manifest(folder: Path, what: str, names: Sequence[str]) -> None:
@@ -92,39 +110,22 @@ def _write_manifest(folder: Path, what: str, names: Sequence[str]) -> None:
     write_atomic(folder / "manifest.json", orjson.dumps({"work": what, "shards": names}), fsync=False)
 
 
-def _write_shard(folder: Path, work: Callable[[Sequence[Path]], object], batch: tuple[str, Sequence[Path]]) -> str:
-    name, paths = batch
-    body = pickle.dumps(work(paths), pickle.HIGHEST_PROTOCOL)
-    try:
-        _write(folder / name, body)
-    except VaultError:  # another run of the same work has ended, and removed the folder
-        _write(folder / name, body)
-    return name
+def _write_shard(path: Path, result: object) -> None:
+    """Keep a result.  Without it, because the disk is full or another run has ended here, only less can be continued."""
+    body = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+    with suppress(VaultError):
+        write_atomic(path, sha256(body).digest() + body, fsync=False)
 
 
-def _write(path: Path, body: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, sha256(body).digest() + body, fsync=False)
-
-
-def _read_shard(path: Path, values: ValueTypes, redo: Callable[[], _Result]) -> _Result:
+def _read_shard(path: Path, run: Run, batch: Sequence[Path]) -> Any:
     """Return a result.  After a power failure its file may be damaged: then the work is done again."""
     try:
         data = path.read_bytes() if path.is_file() else b""
         if sha256(data[32:]).digest() == data[:32]:
-            result: _Result = values.load(BytesIO(data[32:]))
-            return result
+            return run.values.load(BytesIO(data[32:]))
     except BROKEN:
         pass
-    return redo()
-
-
-def _redo(
-    work: Callable[[Sequence[Path]], _Result], batch: Sequence[Path], begin: Callable[[], None] | None
-) -> _Result:
-    if begin:
-        begin()
-    return work(batch)
+    return run.make(run.root)(batch)
 
 
 def _shard_name(basis: str, paths: Sequence[Path], others: Callable[[Path], Iterable[Path]]) -> str:

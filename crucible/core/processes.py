@@ -10,7 +10,9 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 from typing import TypeVar
 
 from crucible.core.named_tuples import NamedTuple
@@ -26,6 +28,14 @@ def cores() -> int:
     """Return the number of cores available to this process."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete the files of processes that have ended, by their names, which begin with a process's number and `-`."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if name.partition("-")[0].isdigit() and not is_alive(int(name.partition("-")[0])):
+                os.unlink(folder / name)
 
 
 class Workers(NamedTuple):

@@ -9,8 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -48,6 +47,10 @@ def _workers(running: SimpleNamespace) -> list[int]:
 def _slow_lengths(paths: Sequence[Path]) -> list[int]:
     time.sleep(0.5)
     return [len(path.read_bytes()) for path in paths]
+
+
+def _slow(_root: Path) -> Callable[[Sequence[Path]], list[int]]:
+    return _slow_lengths
 
 
 def _square(number: int) -> int:
@@ -92,10 +95,10 @@ def test_ten_killed_workers_lose_and_double_nothing(running: SimpleNamespace, tm
     for number, path in enumerate(notes):
         path.write_bytes(b"x" * (number % 977))
     found: list[int] = []
-    run = Run(tmp_path, "lengths", ValueTypes({}), Workers(scheduler=running.address))
+    run = Run(tmp_path, "lengths", _slow, ValueTypes({}), Workers(scheduler=running.address))
 
     def collect() -> None:
-        for some in work_in_batches(run, partial(_slow_lengths), notes):
+        for some in work_in_batches(run, notes):
             found.extend(some)
 
     collecting = Thread(target=collect)
@@ -128,8 +131,8 @@ def test_a_restarted_scheduler_gets_the_rest_of_the_work(tmp_path: Path) -> None
         "dask_worker", f"tcp://127.0.0.1:{port}", "--no-dashboard", "--nthreads", "1", "--death-timeout", "60"
     )
     first = _dask(*scheduler)
-    run = Run(tmp_path, "lengths", ValueTypes({}), Workers(scheduler=f"tcp://127.0.0.1:{port}"))
-    results = work_in_batches(run, _slow_lengths, notes)
+    run = Run(tmp_path, "lengths", _slow, ValueTypes({}), Workers(scheduler=f"tcp://127.0.0.1:{port}"))
+    results = work_in_batches(run, notes)
     found = [*next(results)]
     first.kill()
     first.wait()

@@ -7,7 +7,7 @@ Codes reported: `unreadable-note`, `unreadable-folder`, `broken-link`, `ambiguou
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -17,6 +17,7 @@ from crucible.core.errors import CrucibleError
 from crucible.core.named_tuples import NamedTuple
 from crucible.core.pickled_values import ValueTypes
 from crucible.core.processes import Workers
+from crucible.core.settings.settings import VaultSettings
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter
@@ -59,14 +60,15 @@ def check_sessions(vault: Vault, paths: Sequence[Path] = (), workers: Workers | 
     every = dict.fromkeys([*vault.session_paths(folder_unreadable), *paths])
     links = link_table(vault)
     relations: dict[str, _Relations] = {}
-    for checked in _checked(vault, links, [*every], paths, workers):
+    for checked in _checked(vault, [*every], paths, workers):
         if checked.relations:
             relations[checked.at] = checked.relations
-        findings += checked.findings
+        problems = [*checked.problems, *_link_problems(checked, links)]
+        findings += [Finding(vault.root / checked.at, problem) for problem in problems]
     references = _References.of(relations, links)
     for at, one in relations.items():
-        findings += [Finding(one.path, problem) for problem in _id_problems(at, one, references)]
-        findings += [Finding(one.path, problem) for problem in _parent_problems(at, one, references)]
+        problems = [*_id_problems(at, one, references), *_parent_problems(at, one, references)]
+        findings += [Finding(vault.root / at, problem) for problem in problems]
     requested = {f for f in findings if not paths or f.path in paths}
     place = {path: at for at, path in enumerate(sorted({f.path for f in requested}))}  # comparing paths is slow
     return sorted(requested, key=lambda f: (place[f.path], f.problem.line, f.problem.code, f.problem.message))
@@ -76,7 +78,6 @@ def check_sessions(vault: Vault, paths: Sequence[Path] = (), workers: Workers | 
 class _Relations:
     """The parts of a note that other notes refer to. Kept for all notes, although notes are read one at a time."""
 
-    path: Path
     name: str
     id: str
     parent: str | None
@@ -90,7 +91,6 @@ class _Relations:
     def of(cls, note: Note, properties: Frontmatter) -> _Relations:
         session = note.session
         return cls(
-            note.path,
             note.name,
             session.id,
             session.parent,
@@ -102,56 +102,57 @@ class _Relations:
         )
 
 
+class _PlacedLink(NamedTuple):
+    """A link in a note: its target, its line, and whether that may be a file that the link table does not have."""
+
+    target: str
+    line: int
+    is_attachment: bool
+
+
 class _Checked(NamedTuple):
-    """What one note says about others, None if it cannot be read, and its own problems; `at` is its path in the vault."""
+    """What one note says about others, None if it cannot be read, its links, and its own problems.
+
+    It depends on nothing but the note. `at` is the note's path in the vault.
+    """
 
     at: str
     relations: _Relations | None
-    findings: Sequence[Finding]
+    links: tuple[_PlacedLink, ...]
+    problems: tuple[Problem, ...]
 
 
 _VALUES = ValueTypes(
-    {
-        __name__: {"_Checked", "_Relations", "Finding"},
-        "crucible.documents.markdown.source": {"Problem"},
-        "pathlib": {"PosixPath", "WindowsPath"},
-    }
+    {__name__: {"_Checked", "_PlacedLink", "_Relations"}, "crucible.documents.markdown.source": {"Problem"}},
+    expected=list[_Checked],
 )
-_LINKS: list[tuple[Vault, LinkTable]] = []
-"""The vault and the links of a worker process, as the only item."""
 
 
-def _checked(
-    vault: Vault, links: LinkTable, paths: Sequence[Path], only: Sequence[Path], workers: Workers | None
-) -> Iterator[_Checked]:
-    """Yield what each note says; its own problems if it is among `only` or that is empty."""
+def _checked(vault: Vault, paths: Sequence[Path], only: Sequence[Path], workers: Workers | None) -> Iterator[_Checked]:
+    """Yield what each note says; its links and problems if it is among `only` or that is empty."""
     if workers is None:
-        yield from (_check_note(vault, links, path, own=not only or path in only) for path in paths)
+        yield from (_check_note(vault, path, own=not only or path in only) for path in paths)
         return
-    # Whether a link is broken depends on which notes there are.
-    basis = "\n".join(sorted(map(vault.relative, vault.note_paths())))
-    run = Run(vault.root, "check", _VALUES, workers, basis)
-    for some in work_in_batches(run, _check_batch, paths, partial(_begin, vault)):
+    run = Run(vault.root, "check", partial(_checker, vault.settings), _VALUES, workers)
+    for some in work_in_batches(run, paths):
         yield from some
 
 
-def _begin(vault: Vault) -> None:
-    _LINKS[:] = [(vault, link_table(vault))]
+def _checker(settings: VaultSettings, root: Path) -> Callable[[Sequence[Path]], list[_Checked]]:
+    vault = Vault(root, settings)
+    return lambda paths: [_check_note(vault, path) for path in paths]
 
 
-def _check_batch(paths: Sequence[Path]) -> list[_Checked]:
-    return [_check_note(*_LINKS[0], path) for path in paths]
-
-
-def _check_note(vault: Vault, links: LinkTable, path: Path, *, own: bool = True) -> _Checked:
+def _check_note(vault: Vault, path: Path, *, own: bool = True) -> _Checked:
     at = vault.relative(path)
     try:
         note = vault.read(path)
+        relations = _Relations.of(note, find_frontmatter(note.source))
     except CrucibleError as error:
-        return _Checked(at, None, [Finding(path, Problem("unreadable-note", 1, str(error)))])
-    properties = find_frontmatter(note.source)
-    found = [Finding(note.path, problem) for problem in (_own_problems(at, note, properties, links) if own else ())]
-    return _Checked(at, _Relations.of(note, properties), found)
+        return _Checked(at, None, (), (Problem("unreadable-note", 1, str(error)),))
+    if not own:
+        return _Checked(at, relations, (), ())
+    return _Checked(at, relations, tuple(_links(note)), tuple(note.session.problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +190,6 @@ def _subagent_targets(session: Session) -> Iterator[str]:
     yield from (e.link for e in session.all_entries() if isinstance(e, Subagent) and e.link)
 
 
-def _own_problems(at: str, note: Note, properties: Frontmatter, links: LinkTable) -> Iterator[Problem]:
-    yield from note.session.problems
-    yield from _link_problems(at, note, properties, links)
-
-
 def _id_problems(at: str, one: _Relations, references: _References) -> Iterator[Problem]:
     if one.id != one.name:
         yield Problem(
@@ -212,7 +208,9 @@ def _id_problems(at: str, one: _Relations, references: _References) -> Iterator[
             yield Problem("duplicate-source", one.sources_line, message)
 
 
-def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTable) -> Iterator[Problem]:
+def _links(note: Note) -> Iterator[_PlacedLink]:
+    """Yield a note's links to other notes."""
+    properties = find_frontmatter(note.source)
     span = properties.span if properties.present else Span(0, 0)
     # Parsing the syntax that hides links takes half the time of a check, and most session notes have no links.
     text = note.source.text
@@ -220,14 +218,18 @@ def _link_problems(at: str, note: Note, properties: Frontmatter, links: LinkTabl
     body_links = find_links(note.source, span.end) if linked else []
     for link in [*find_property_links(note.source, span), *body_links]:
         # In notes of the first format, a link such as `[a](b)` is text from an agent.
-        if not link.target or (link.kind == "md" and format_of(properties.values) < FORMAT):
-            continue
-        line = note.source.line_of(link.span.start) + 1
-        found = links.resolve(link.target, at)
+        if link.target and (link.kind != "md" or format_of(properties.values) >= FORMAT):
+            yield _PlacedLink(link.target, note.source.line_of(link.span.start) + 1, is_attachment(link))
+
+
+def _link_problems(checked: _Checked, links: LinkTable) -> Iterator[Problem]:
+    for link in checked.links:
+        found = links.resolve(link.target, checked.at)
         if found.ambiguous:
-            yield Problem("ambiguous-link", line, f"[[{link.target}]] could be any of {', '.join(found.candidates)}")
-        elif found.path is None and not is_attachment(link):
-            yield Problem("broken-link", line, f"no note for [[{link.target}]]")
+            message = f"[[{link.target}]] could be any of {', '.join(found.candidates)}"
+            yield Problem("ambiguous-link", link.line, message)
+        elif found.path is None and not link.is_attachment:
+            yield Problem("broken-link", link.line, f"no note for [[{link.target}]]")
 
 
 def is_attachment(link: Link) -> bool:

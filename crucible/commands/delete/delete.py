@@ -38,21 +38,25 @@ from crucible.commands.delete.trash import (
     trash_folder,
     write_entry,
 )
+from crucible.core.batches import forget_batches
 from crucible.core.errors import (
     BadSessionId,
     CrucibleError,
     LockTimeout,
     NoteExists,
+    OutsideVault,
     SessionNotFound,
     UsageError,
     VaultError,
 )
+from crucible.core.processes import remove_leftovers
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.wikilinks import find_links, find_property_links
 from crucible.documents.session.property_values import id_in
 from crucible.documents.session.session import Status
 from crucible.memory.history.history_folder import entry_path
 from crucible.memory.tasks.annotations import annotation_files, shelf_of
+from crucible.search.embedded.index_update import forget_notes
 from crucible.vault.events.event_files import archive_path, flight_folder, fold_path
 from crucible.vault.events.event_keys import forget_keys
 from crucible.vault.logs.jsonl_store import time_text
@@ -228,6 +232,15 @@ def _carry_out(vault: Vault, entry: Entry) -> None:
     for source in entry.sources:
         with suppress(OSError):
             fold_path(vault.root, source).unlink(missing_ok=True)
+    _forget_texts(vault, entry.files)
+
+
+def _forget_texts(vault: Vault, paths: Collection[str]) -> None:
+    """Remove the caches that may contain text of the moved notes."""
+    with suppress(OutsideVault):
+        forget_batches(vault.root)
+    remove_leftovers(vault.root / ".crucible" / "cache" / "importing")
+    forget_notes(vault.root, paths)
 
 
 def _undo(vault: Vault, entry: Entry, now: datetime) -> None:

@@ -27,7 +27,7 @@ from crucible.commands.imports.session_ids import Opening, SessionSkippedError
 from crucible.commands.imports.session_logs import SessionLogs
 from crucible.commands.imports.strands import EventSink, Strand
 from crucible.core.files import append_errors, make_folders
-from crucible.core.processes import Workers, cores, is_alive, spread
+from crucible.core.processes import Workers, cores, remove_leftovers, spread
 from crucible.core.secrets.redaction import PRIVATE
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.events.event_recorder import Record, record_of
@@ -104,7 +104,7 @@ class ReadingAhead:
         self._tasks = iter(tasks)
         self._next = next(self._tasks, None)
         self._folder = vault.root / ".crucible" / "cache" / "importing"
-        _remove_leftovers(self._folder)
+        remove_leftovers(self._folder)
         # The names of projects, which the import learns one after another, are not needed for reading.
         begin = partial(_begin, vault.root, vault.settings, replace(options, projects={}), self._folder)
         self._readings: Generator[Reading, None, None] = spread(_read, tasks, Workers(cores()), begin)
@@ -122,7 +122,7 @@ class ReadingAhead:
     def close(self) -> None:
         """End the workers and delete their files."""
         self._readings.close()
-        _remove_leftovers(self._folder)
+        remove_leftovers(self._folder)
 
 
 def is_worth_it(transcripts: Iterable[Transcript]) -> bool:
@@ -135,14 +135,6 @@ def is_worth_it(transcripts: Iterable[Transcript]) -> bool:
         with suppress(OSError):
             size += path.stat().st_size
     return size >= _WORTH_IT
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Delete the files of workers that have ended."""
-    with suppress(OSError):
-        for name in os.listdir(folder):
-            if name.partition("-")[0].isdigit() and not is_alive(int(name.partition("-")[0])):
-                os.unlink(folder / name)
 
 
 # --- in a worker -----------------------------------------------------------------------------------------------------

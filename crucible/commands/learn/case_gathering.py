@@ -140,6 +140,10 @@ class Gatherer:
         """Return the matching cases of a deleted session: those whose notes the user reviewed or changed."""
         return self._gathered(session, (), [])
 
+    def linked(self, name: str) -> Path | None:
+        """Return the note of a session by its id or by a link to it, None if there is none."""
+        return self._paths.get(note_name(name.rpartition("/")[2]))
+
     def heading(self, place: Place) -> str:
         """Return the heading of the phase in its session's note, "" if it no longer exists or contains a secret."""
         path = self._paths.get(place.session)
@@ -167,7 +171,7 @@ class Gatherer:
 
     def _session(self, name: str) -> Session | None:
         """Return a session by its id or by a link to it, None if its note does not exist or cannot be read."""
-        path = self._paths.get(note_name(name.rpartition("/")[2]))
+        path = self.linked(name)
         try:
             return self._note(path).session if path else None
         except CrucibleError:

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from crucible.commands.learn.case_gathering import CaseFilter, Gatherer, SessionCases
 from crucible.core.batches import Run, work_in_batches
 from crucible.core.file_stamps import digest_of, stamp_at
+from crucible.core.patterns import late_pattern
 from crucible.core.pickled_values import ValueTypes
 from crucible.core.processes import Workers, cores, spread
 from crucible.core.secrets.redaction import caching_redact, redact_of
+from crucible.core.settings.settings import VaultSettings
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES, find_notes, note_name
 
+_Gather = Callable[[Sequence[Path]], list[SessionCases]]
 _MANY, _CHUNK = 200, 32
 """The minimum number of sessions for which several processes are used, and the number of sessions per chunk."""
 _VALUES = ValueTypes(
     {"crucible.commands.learn.case_gathering": {"SessionCases"}, "pathlib": {"PosixPath", "WindowsPath"}},
     ("crucible.commands.learn.case", "crucible.documents.", "crucible.core.errors"),
+    list[SessionCases],
 )
-_GATHERERS: list[Gatherer] = []
-"""The gatherer of a worker process, as the only item."""
+_LINK = late_pattern(rb"\[\[([^\]|#\r\n]+)")
+_ID = late_pattern(rb"^session_id:[ \t]*[\"']?([^\s\"']+)", re.MULTILINE)
+_GATHER: list[_Gather] = []
+"""What a worker process does with a chunk, as the only item."""
 
 
 def gather_all(gatherer: Gatherer, paths: Sequence[Path], workers: Workers | None) -> Iterator[SessionCases]:
@@ -31,20 +38,19 @@ def gather_all(gatherer: Gatherer, paths: Sequence[Path], workers: Workers | Non
     With `workers`, a run that was killed can be continued.  On one core, the gatherer's cache of redacted texts also
     serves the export.
     """
-    begin = partial(_begin, gatherer.vault, gatherer.case_filter)
+    vault = gatherer.vault
+    make = partial(_maker, vault.settings, gatherer.case_filter)
     if workers:
         types, *rest = gatherer.case_filter
-        vault = gatherer.vault
-        run = Run(
-            vault.root, f"learn {sorted(types)} {rest}", _VALUES, workers, _basis(vault), partial(_events, vault.root)
-        )
-        for some in work_in_batches(run, _gather, paths, begin):
+        others = partial(_read_with, vault, gatherer.linked)
+        run = Run(vault.root, f"learn {sorted(types)} {rest}", make, _VALUES, workers, _basis(vault), others)
+        for some in work_in_batches(run, paths):
             yield from some
     elif len(paths) < _MANY or cores() == 1:
         yield from map(gatherer.gather, paths)
     else:
         chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]
-        for some in spread(_gather, chunks, Workers(cores()), begin):
+        for some in spread(_gather, chunks, Workers(cores()), partial(_begin, make, vault.root)):
             yield from some
 
 
@@ -54,16 +60,28 @@ def _basis(vault: Vault) -> str:
     return digest_of(vault.settings.secrets, *((str(path), stamp_at(path)) for path in sorted(reviewed)))
 
 
-def _events(root: Path, path: Path) -> Iterator[Path]:
-    """Yield the files of a session's events."""
-    own, name = root / ".crucible", note_name(path.name)
-    yield own / "archive" / f"{name}.jsonl.zst"
-    yield from sorted((own / "flight" / name).glob("*"))
+def _read_with(vault: Vault, linked: Callable[[str], Path | None], path: Path) -> Iterator[Path]:
+    """Yield the files that the cases of a session are made from, besides its note: its events, and its subagents' notes."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return
+    own = vault.root / ".crucible"
+    for name in {note_name(path.name), *(found.decode("utf-8", "replace") for found in _ID.findall(data))}:
+        yield own / "archive" / f"{name}.jsonl.zst"
+        yield from sorted((own / "flight" / name).glob("*"))
+    links = {found.decode("utf-8", "replace").strip() for found in _LINK.findall(data)}
+    yield from sorted(one for link in links if (one := linked(link)) and one != path)
 
 
-def _begin(vault: Vault, wanted: CaseFilter) -> None:
-    _GATHERERS[:] = [Gatherer(vault, caching_redact(redact_of(vault.settings.secrets)), wanted)]
+def _maker(settings: VaultSettings, wanted: CaseFilter, root: Path) -> _Gather:
+    gatherer = Gatherer(Vault(root, settings), caching_redact(redact_of(settings.secrets)), wanted)
+    return lambda paths: [gatherer.gather(path) for path in paths]
+
+
+def _begin(make: Callable[[Path], _Gather], root: Path) -> None:
+    _GATHER[:] = [make(root)]
 
 
 def _gather(paths: Sequence[Path]) -> list[SessionCases]:
-    return [_GATHERERS[0].gather(path) for path in paths]
+    return _GATHER[0](paths)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,6 +19,7 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.search.embedded.index_format import EMPTY_MANIFEST, ITEM, IndexedNote, IndexPart, RecallManifest
 from crucible.search.embedded.recall_files import RecallStore
 from crucible.search.embedded.segments import engine, join_parts, refusals, write_part
+from crucible.search.near_words import INDEX_FOLDER, near_table_path
 from crucible.search.recall import ItemCatalog, Progress
 from crucible.vault.index.freshness import FolderRows, compare_folders
 from crucible.vault.index.index_files import EMPTY, IndexFolder, Manifest, follows
@@ -42,6 +43,9 @@ _TIERS = ((128, 16), (2_048, 16), (10_000, 64))
 """Maximum documents of a part, and the number of such parts at which they are merged."""
 _BUILT = 8
 """An update with at least this many batches is a full build; its parts are merged at the end."""
+
+_PATIENCE = 10.0
+"""Seconds to wait for another writer when notes are deleted."""
 
 _Entry: TypeAlias = "tuple[str, Derived | None, str]"
 """A note or item by path, with its documents and the state of its event log."""
@@ -212,12 +216,31 @@ def _intact(store: RecallStore, manifest: RecallManifest) -> RecallManifest:
     if manifest.lineage and manifest.engine != engine():
         return EMPTY_MANIFEST
     damaged = store.damaged(manifest)
-    if not damaged:
-        return manifest
-    lost = {(path, number) for part in damaged for path, number in part.members.items()}
-    rows = {path: row for path, row in manifest.rows.items() if (path, row.number) not in lost}
-    parts = tuple(part for part in manifest.parts if part not in damaged)
+    return _without(manifest, damaged) if damaged else manifest
+
+
+def _without(manifest: RecallManifest, lost: Sequence[IndexPart]) -> RecallManifest:
+    """Return the manifest without some parts.  Their notes are indexed again at the next update."""
+    members = {(path, number) for part in lost for path, number in part.members.items()}
+    rows = {path: row for path, row in manifest.rows.items() if (path, row.number) not in members}
+    parts = tuple(part for part in manifest.parts if part not in lost)
     return manifest._replace(rows=rows, parts=parts, token="")
+
+
+def forget_notes(root: Path, paths: Collection[str]) -> None:
+    """Remove the files of the index that contain text of these notes.  The next update indexes the others in them again.
+
+    If another process holds the index for long, nothing is removed.
+    """
+    store = RecallStore(root.joinpath(*INDEX_FOLDER))
+    if not store.load().parts:
+        return
+    with suppress(OSError), store.locked(_PATIENCE) as is_ours:
+        manifest = store.load()
+        lost = [part for part in manifest.parts if not part.members.keys().isdisjoint(paths)]
+        if is_ours and lost:
+            store.commit(_without(manifest, lost)._replace(writing=manifest.writing + 1))
+            near_table_path(str(root)).unlink(missing_ok=True)
 
 
 def _compare(store: RecallStore, manifest: RecallManifest, source: IndexSource) -> IndexChanges:

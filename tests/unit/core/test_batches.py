@@ -22,7 +22,11 @@ from crucible.core.files import write_atomic
 from crucible.core.pickled_values import ValueTypes
 from crucible.core.processes import Workers
 
-PLAIN = ValueTypes({})
+PLAIN = ValueTypes({}, expected=list[int])
+
+
+def _make(log: Path, fails: str, _root: Path) -> Callable[[Sequence[Path]], list[int]]:
+    return partial(_lengths, log, fails)
 
 
 def _lengths(log: Path, fails: str, paths: Sequence[Path]) -> list[int]:
@@ -56,8 +60,9 @@ def _run(
     basis: str = "",
     others: Callable[[Path], Iterable[Path]] = _nothing,
 ) -> list[int]:
-    run = Run(notes[0].parent, "lengths", PLAIN, Workers(processes), basis, others)
-    return [one for some in work_in_batches(run, partial(_lengths, log, fails), notes) for one in some]
+    make = partial(_make, log, fails)
+    run = Run(notes[0].parent, "lengths", make, PLAIN, Workers(processes), basis, others)
+    return [one for some in work_in_batches(run, notes) for one in some]
 
 
 def _kept(notes: Sequence[Path]) -> list[Path]:
@@ -121,6 +126,16 @@ def test_a_forged_result_of_an_impossible_size_is_made_again(
     with pytest.raises(RuntimeError):
         _run(notes, tmp_path / "first", fails="150.md")
     body = pickle.dumps(_Called(*forged))
+    for path in _kept(notes):
+        path.write_bytes(sha256(body).digest() + body)
+    assert _run(notes, tmp_path / "second") == [*range(200)]
+
+
+@pytest.mark.parametrize("forged", [7, "text", [1, "2"], {1: 2}, None])
+def test_a_result_of_another_type_is_made_again(notes: list[Path], tmp_path: Path, forged: object) -> None:
+    with pytest.raises(RuntimeError):
+        _run(notes, tmp_path / "first", fails="150.md")
+    body = pickle.dumps(forged)
     for path in _kept(notes):
         path.write_bytes(sha256(body).digest() + body)
     assert _run(notes, tmp_path / "second") == [*range(200)]

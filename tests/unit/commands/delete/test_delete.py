@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from crucible.commands.check.check_vault import check_sessions
 from crucible.commands.delete import delete as deleting
 from crucible.core.errors import VaultError
+from crucible.core.processes import Workers
 from crucible.core.settings.settings import UserSettings, VaultSettings
 from crucible.integrations.hooks.sync import sync_vault
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, load_bookmarks
@@ -22,6 +24,7 @@ from crucible.memory.tasks.task import Annotation, Ref
 from crucible.vault.logs.tombstones import load_deleted, load_tombstones
 from crucible.vault.notes.session_lock import hold_session
 from crucible.vault.notes.vault import Vault
+from tests.interrupted import interrupted
 from tests.journeys.notes import CLOCK, LIMITER, write
 from tests.killing import LAST, STRIDE, killed
 from tests.paths import TESTS
@@ -388,3 +391,29 @@ def test_a_manifest_that_no_deletion_writes_is_no_entry(
     (scene.root / ".crucible/deleting.json").write_text(json.dumps({"entry": entry.name, "undo": False}))
     assert cru("session", "list").exit_code == 0
     assert cru("session", "delete", "--undo", "x").exit_code == 1
+
+
+def test_a_deleted_session_is_in_no_results_of_an_interrupted_run(
+    scene: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with interrupted(monkeypatch):
+        check_sessions(scene, workers=Workers())
+    kept = scene.root / ".crucible/cache/batches"
+    assert any(A.encode() in path.read_bytes() for path in kept.rglob("*") if path.is_file())
+    importing = scene.root / ".crucible/cache/importing"
+    importing.mkdir(parents=True)
+    (importing / "999999999-left").write_text("what a killed import had read")
+    assert cru("session", "delete", A, "--yes").exit_code == 0
+    assert not kept.exists()
+    assert [*importing.iterdir()] == []
+
+
+def test_the_words_of_a_deleted_session_are_in_no_file_of_recalls_index(vault: Vault, cru: Cru) -> None:
+    for name in ("gone", *(f"kept-{number}" for number in range(9))):  # so many that they share a part of the index
+        write(vault, name, f"---\ntype: session\nstatus: completed\n---\n\n# {name}\n\nquagga{name[:4]} walrus\n")
+    assert "gone" in cru("recall", "quaggagone", "--json").stdout
+    index = vault.root / ".crucible/cache/recall"
+    before = {path for side in ("events", "sessions") for path in (index / side).glob("*.term")}
+    assert cru("session", "delete", "gone", "--yes").exit_code == 0
+    assert [path for path in before if path.exists()] == []
+    assert json.loads(cru("recall", "walrus", "--json").stdout)["hits"][0]["session"].startswith("kept")
