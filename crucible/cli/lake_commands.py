@@ -14,7 +14,7 @@ import click
 
 from crucible.cli.environment import user_settings
 from crucible.cli.index_access import query_index
-from crucible.cli.options import Door, flag, format_option, is_data, limit_option
+from crucible.cli.options import WORKERS, Door, flag, format_option, is_data, limit_option, with_options, workers_of
 from crucible.cli.output import PROBLEMS_FOUND, bar, counted, say, warn, write_data, write_document
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import index_of, open_vault
@@ -48,9 +48,21 @@ _QUESTIONS = sorted(
     metavar="FILE",
     help="Remove these sessions and their subagents, now and later: one id per line, the session's or the client's.",
 )
+@with_options(WORKERS)
 @format_option()
 @click.pass_obj
-def export(door: Door, /, *, place: str, contents: bool, no_names: bool, delete_list: str | None, format_: str) -> int:
+def export(
+    door: Door,
+    /,
+    *,
+    place: str,
+    contents: bool,
+    no_names: bool,
+    delete_list: str | None,
+    jobs: int | None,
+    scheduler: str | None,
+    format_: str,
+) -> int:
     """Export the vault's sessions as Parquet files for analysis: a lake.
 
     \b
@@ -68,13 +80,14 @@ def export(door: Door, /, *, place: str, contents: bool, no_names: bool, delete_
       cru lake export ~/lake
       cru lake export s3://team-lake/crucible --no-names
       cru lake export ~/lake --delete-list deleted.txt
+      cru lake export ~/lake --on tls://scheduler:8786
     """
     _check_libraries()
     from crucible.commands.lake.lake_export import export_lake  # noqa: PLC0415  an optional dependency
     from crucible.commands.lake.lake_inputs import ExportOptions, VaultSource  # noqa: PLC0415  as above
     from crucible.commands.lake.lake_store import open_store  # noqa: PLC0415  as above
 
-    delete = _listed(delete_list) if delete_list else ()
+    delete, workers = _listed(delete_list) if delete_list else (), workers_of(jobs, scheduler)
     vault = open_vault(door)
     source = VaultSource(
         str(vault.root),
@@ -91,6 +104,7 @@ def export(door: Door, /, *, place: str, contents: bool, no_names: bool, delete_
             ExportOptions(contents=contents, names=not no_names),
             delete=delete,
             progress=show,
+            workers=workers,
         )
     _write_report(report, format_)
     return PROBLEMS_FOUND if report.problems else 0

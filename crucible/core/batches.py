@@ -56,7 +56,7 @@ class Run(NamedTuple):
 def batches_of(paths: Sequence[Path]) -> list[Sequence[Path]]:
     """Divide notes into batches.  The division depends on their number only, so that a run can be continued elsewhere."""
     size = max(1, min(_MOST, len(paths) // _LEAST_BATCHES))
-    return [paths[at : at + size] for at in range(0, len(paths), size)]
+    return [[*paths[at : at + size]] for at in range(0, len(paths), size)]
 
 
 def work_in_batches(run: Run, paths: Sequence[Path]) -> Generator[Any, None, None]:

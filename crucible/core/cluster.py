@@ -174,7 +174,8 @@ def _submitted(client: Client, task: _Task[_Chunk, _Result], chunk: _Chunk) -> F
 
 
 def _named(chunk: object) -> str:
-    return f"{chunk[0]} … {chunk[-1]}" if isinstance(chunk, Sequence) and chunk else str(chunk)
+    """Return the first and the last item of a list; for another chunk, what it calls itself."""
+    return f"{chunk[0]} … {chunk[-1]}" if isinstance(chunk, list) and chunk else str(chunk)
 
 
 def _library() -> Any:

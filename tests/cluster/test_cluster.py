@@ -90,6 +90,19 @@ def test_recalls_index_is_built_on_a_cluster(running: SimpleNamespace, cru: Cru)
     assert json.loads(before)["hits"]
 
 
+def test_a_lake_exported_on_a_cluster_has_the_same_bytes(running: SimpleNamespace, cru: Cru, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    cru("import", "claude-code", str(ROOT / "tests/data/transcripts/claude-code"))
+    for name, options in {"alone": ("--jobs", "1"), "together": ("--on", running.address)}.items():
+        assert cru("lake", "export", str(tmp_path / name), "--contents", *options).exit_code == 0
+    alone, together = (
+        {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.parquet")}
+        for name in ("alone", "together")
+    )
+    assert together == alone
+    assert any(path.parts[0] == "calls" for path in alone)
+
+
 def test_ten_killed_workers_lose_and_double_nothing(running: SimpleNamespace, tmp_path: Path) -> None:
     notes = [tmp_path / f"{number:05}.md" for number in range(10_000)]
     for number, path in enumerate(notes):

@@ -49,6 +49,10 @@ class LogRequest(NamedTuple):
     secrets: SecretSettings
     contents: bool
 
+    def __str__(self) -> str:
+        ids = [session.id for session in self.sessions]
+        return " … ".join(dict.fromkeys([*ids[:1], *ids[-1:]]))
+
 
 class LogRows(NamedTuple):
     """The rows of some event logs by table, the number of records of each session, and what could not be read."""

@@ -81,12 +81,12 @@ def export_lake(
     *,
     delete: Sequence[str] = (),
     progress: Progress | None = None,
-    processes: int | None = None,
+    workers: Workers | None = None,
     lock_seconds: float = _LOCK_SECONDS,
 ) -> ExportReport:
     """Export a vault.  `delete` lists ids of sessions that no file of the lake may contain, now and later.
 
-    Raises `LockTimeout` if another export is running, and `VaultError` if the lake cannot be written.
+    `workers` read the event logs; without them, all cores read many.  The files are the same.  Raises `LockTimeout` if another export is running, and `VaultError` if the lake cannot be written.
     """
     _check_place(source.root, store)
     vault = source.vault[:12]
@@ -98,7 +98,7 @@ def export_lake(
         parts: list[PartInputs] = ask(lambda view: inputs_of(view, known, states, deleted, options))
         with tempfile.TemporaryDirectory(prefix="crucible-lake-") as scratch:
             export = _Export(known, store, options, Path(scratch))
-            return export.run(parts, states, progress, processes or cores())
+            return export.run(parts, states, progress, workers)
 
 
 def _check_place(root: str, store: LakeStore) -> None:
@@ -121,7 +121,7 @@ class _Export:
         self._problems: list[str] = []
 
     def run(
-        self, parts: Sequence[PartInputs], states: States, progress: Progress | None, processes: int
+        self, parts: Sequence[PartInputs], states: States, progress: Progress | None, workers: Workers | None
     ) -> ExportReport:
         """Write what changed, the manifest, and remove the rest."""
         old = self._manifest.partitions
@@ -129,8 +129,8 @@ class _Export:
         changed = [part for part in parts if not _is_same(old.get(part.key), part)]
         self._keep({key: one for key, one in old.items() if key in wanted})
         requests = [one for at, part in enumerate(changed) for one in self._requests(at, part, states)]
-        count = min(processes, len(requests)) if len(requests) >= _WORTH_PROCESSES else 1
-        logs = spread(read_logs, requests, Workers(count))
+        usual = Workers(min(cores(), len(requests)) if len(requests) >= _WORTH_PROCESSES else 1)
+        logs = spread(read_logs, requests, workers or usual)
         for done, (at, batches) in enumerate(groupby(logs, key=lambda rows: rows.partition), 1):
             self._write(changed[at], batches)
             if progress:

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,17 +71,16 @@ def derive_notes(
     Without `workers`, many notes are read on all cores.
     """
     workers = workers or Workers(cores() if len(paths) >= _WORTH_PROCESSES else 1)
-    chunks = [(root, paths[at : at + _CHUNK]) for at in range(0, len(paths), _CHUNK)]
+    chunks = [[*paths[at : at + _CHUNK]] for at in range(0, len(paths), _CHUNK)]
     done = 0
-    for derived in spread(_derive_chunk, chunks, workers):
+    for derived in spread(partial(_derive_chunk, root), chunks, workers):
         yield from derived
         done += len(derived)
         if progress:
             progress(done, len(paths))
 
 
-def _derive_chunk(chunk: tuple[str, Sequence[str]]) -> list[Derived | None]:
-    root, paths = chunk
+def _derive_chunk(root: str, paths: Sequence[str]) -> list[Derived | None]:
     return [derive_note(root, path) for path in paths]
 
 

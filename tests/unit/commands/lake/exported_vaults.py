@@ -16,6 +16,7 @@ from crucible.commands.lake.lake_inputs import CaseFacts, ExportOptions, VaultSo
 from crucible.commands.lake.lake_query import query_lake
 from crucible.commands.lake.lake_store import LakeStore, open_store
 from crucible.core.prices.price_list import PriceList, load_prices
+from crucible.core.processes import Workers
 from crucible.vault.events.archive_writer import NewLine, archive_new
 from crucible.vault.events.event_files import EVENTS, TOOL_TYPES, TOOLS, dump_record
 from crucible.vault.index.index import Index
@@ -111,7 +112,7 @@ def export(
     index = Index(str(vault.root), settings)
     source = VaultSource(str(vault.root), "a" * 32, settings, _prices(), cases)
     store = open_store(str(lake)) if isinstance(lake, Path) else lake
-    more = {"processes": 1, "lock_seconds": 0.0, **more}
+    more = {"workers": Workers(), "lock_seconds": 0.0, **more}
     ask = more.pop("ask", lambda question: index.ask(question)[0])
     return export_lake(source, ask, store, options or ExportOptions(), delete=delete, **more)
 

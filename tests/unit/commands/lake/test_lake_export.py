@@ -9,11 +9,14 @@ from pyarrow import parquet
 
 from crucible.commands.delete.delete import delete_session, plan_deletion
 from crucible.commands.lake import lake_export
+from crucible.commands.lake.event_columns import LogRequest, LogSession
 from crucible.commands.lake.lake_inputs import CaseFacts, ExportOptions, VaultSource, topic_of
 from crucible.commands.lake.lake_store import FolderStore
 from crucible.commands.lake.lake_tables import TABLES, VERSION_KEY, project_key
 from crucible.core.errors import LockTimeout, UsageError, VaultError
 from crucible.core.locks import hold
+from crucible.core.processes import Workers
+from crucible.core.settings.settings import SecretSettings
 from crucible.vault.events.event_files import archive_path
 from crucible.vault.notes.vault import Vault
 from tests.unit.commands.lake.exported_vaults import (
@@ -127,9 +130,14 @@ def test_the_same_vault_gives_the_same_bytes_in_any_number_of_processes(
     for name in "abcdef":
         write_session(vault, name, SAID)
     export(vault, tmp_path / "one")
-    export(vault, tmp_path / "two", processes=2)
+    export(vault, tmp_path / "two", workers=Workers(2))
     assert _parquet(tmp_path / "one") == _parquet(tmp_path / "two")
     assert rows(tmp_path / "two", "SELECT count(*) AS n FROM calls") == [{"n": 6}]
+
+
+def test_a_part_that_kills_its_workers_is_named_by_its_sessions() -> None:
+    sessions = [LogSession(name, "") for name in ("first", "other", "last")]
+    assert str(LogRequest(0, "", sessions, SecretSettings(), contents=False)) == "first … last"
 
 
 def test_a_session_deleted_in_the_vault_is_in_no_file_afterwards(vault: Vault, tmp_path: Path) -> None:
