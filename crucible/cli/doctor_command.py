@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
@@ -35,10 +36,11 @@ from crucible.integrations.doctor.client_checks import (
     check_log,
     check_other_hooks,
     check_servers,
+    check_services,
     last_run,
 )
 from crucible.integrations.doctor.fixes import FixContext, report_faults
-from crucible.integrations.doctor.format_checks import check_formats, check_proven
+from crucible.integrations.doctor.format_checks import check_formats, check_tested
 from crucible.integrations.doctor.note_fixes import FIXES
 from crucible.integrations.doctor.transcript_checks import (
     ClientSession,
@@ -67,6 +69,7 @@ from crucible.integrations.doctor.vault_checks import (
 from crucible.integrations.hooks.client_hook import CLIENTS
 from crucible.integrations.hooks.hook_log import LOG
 from crucible.integrations.install.mcp_servers import clients_with_servers, is_used, parts_of
+from crucible.integrations.install.service import Machine
 from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.index.index import Index
 from crucible.vault.index.query import SessionQuery, select, unreadable_rows
@@ -225,9 +228,10 @@ def _results(setup: _Setup, now: datetime, *, secrets: bool, formats: bool) -> I
     waiting = _waiting(vault.root)
     yield from _of_hooks(vault.root, home, last_written(notes, "claude-code"), waiting, now)
     yield from _of_servers(vault.root, home)
+    yield from check_services(Machine(os.environ, home, sys.platform))
     yield from check_agents(vault.root, setup.agents, os.environ, now)
     yield from check_transcripts(natives, partial(_is_settled, table), now=now, env=os.environ, home=home)
-    yield from check_proven(natives)
+    yield from check_tested(natives)
     if formats:
         with bar("clients' logs") as show:
             yield from check_formats(natives, vault.settings.secrets, show)

@@ -373,8 +373,7 @@ def _is_newer(dialect: Dialect, transcript: Transcript, then: datetime) -> bool:
     A database holds many sessions and keeps its newest rows in a second file, so the times of its rows are compared.
     """
     if transcript.path.suffix in _DATABASE:
-        last = dialect.reach(transcript).last
-        return last is None or last >= then
+        return dialect.last_written(transcript) >= then
     return datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC) >= then
 
 

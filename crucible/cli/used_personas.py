@@ -129,7 +129,7 @@ def _written(dialect: Dialect, begun: datetime) -> Iterator[Transcript]:
     folder = dialect.default_folder(os.environ, Path.home())
     for one in dialect.find(folder) if folder.is_dir() else ():
         try:
-            last = dialect.reach(one).last or datetime.fromtimestamp(one.path.stat().st_mtime, UTC)
+            last = dialect.last_written(one)
         except (TranscriptError, OSError):
             continue
         if last >= begun:

@@ -61,16 +61,17 @@ def follow(door: Door, settle: int, *, clients: bool) -> None:
 
     with _ended_quietly(), _followed_logs(vault.root) if clients else nullcontext(_nothing) as follow_logs:
 
-        def pulse(index: Index) -> None:
-            follow_logs()
+        def pulse(index: Index) -> float | None:
+            soon = follow_logs()
             look(index, datetime.now(UTC), cwd_and_projects, is_true=True)
+            return soon
 
         watch(vault.root, vault.settings, settle / 1000, tell, pulse, user=user_settings())
 
 
 @contextmanager
-def _followed_logs(root: Path) -> Iterator[Callable[[], None]]:
-    """Follow the logs of all clients; yields what is to be called about twice a second."""
+def _followed_logs(root: Path) -> Iterator[Callable[[], float | None]]:
+    """Follow the logs of all clients; yields what is to be called twice a second, or when it says."""
     from crucible.integrations.live.client_watch import ClientWatch  # noqa: PLC0415  only needed with --clients
 
     with closing(ClientWatch(root, os.environ, Path.home(), _say_clean, _warn_clean)) as client_watch:

@@ -177,7 +177,7 @@ class ClientProfile:
     log_files: tuple[str, ...] = ()
     """Patterns of the files that grow while the client works, relative to the logs folder.  For a database, these are
     the file and its write-ahead log."""
-    proven: str = ""
+    tested: str = ""
     """The version whose real program the reader was tested with, "" if it only follows what is known of the format."""
     give_context: Callable[[str, str, Mapping[str, str], Sequence[str]], GivenContext] = no_context
     file_tools: frozenset[str]

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from crucible.clients.log_values import as_time
+from crucible.clients.log_values import Row, as_time
 from crucible.core.errors import TranscriptError
 from crucible.core.secrets.scanner import Scanner
 
@@ -69,6 +70,12 @@ def read_file(path: Path) -> Iterator[Record]:
             yield from read_records(stream)
     except OSError as error:
         raise TranscriptError(f"{path}: {error.strerror or error}") from error
+
+
+def rows_with(path: Path, word: bytes) -> Iterator[Row]:
+    """Yield the rows whose lines contain a word; only these are parsed.  A file that cannot be read has none."""
+    with suppress(OSError), path.open("rb") as stream:
+        yield from (record.value for record in read_records(line for line in stream if word in line) if record.value)
 
 
 def read_places(path: Path, resume: Resume, state: Callable[[], object]) -> Iterator[Record]:
@@ -208,6 +215,8 @@ class Transcript:
 
     `follows` is the native id of the session that this one continues and whose rows it may repeat, or "".
     `followed_by` are the ids of sessions that continue this one; set only if a single session was looked up.
+    `last` is when the session was last written, and `size` how long it is, subagents included: for a database that
+    tells them of all its sessions at once.
     """
 
     client: str
@@ -216,6 +225,8 @@ class Transcript:
     subagents: tuple[SubagentFile, ...] = ()
     follows: str = ""
     followed_by: tuple[str, ...] = ()
+    last: datetime | None = None
+    size: int = 0
 
     def path_of(self, agent: str = "") -> Path:
         """Return the file with a log: the trunk's for "" and for a subagent without its own file."""

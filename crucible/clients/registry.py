@@ -6,6 +6,7 @@ Importing this module loads no log readers: a `Dialect` loads its client's `logs
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -39,7 +40,7 @@ CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
 """All clients, by the name that users type."""
 
 LAUNCHABLE: Mapping[str, ClientProfile] = MappingProxyType(
-    {name: client for name, client in CLIENTS.items() if client.proven}
+    {name: client for name, client in CLIENTS.items() if client.tested}
 )
 """The clients that were started with a briefing and whose sessions were read."""
 
@@ -157,6 +158,11 @@ class Dialect:
     def reach(self, transcript: Transcript) -> Reach:
         """Return how far a transcript goes."""
         return self._logs.reach(transcript)
+
+    def last_written(self, transcript: Transcript) -> datetime:
+        """Return the time of a transcript's last event, else the file's modification time."""
+        last = transcript.last or self.reach(transcript).last
+        return last or datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC)
 
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(

@@ -26,7 +26,7 @@ PLACES = {
     "cline": (".cline/data", ("agents",)),
     "opencode": (".local/share/opencode", ("limiter", "retry")),
 }
-"""The folder of each proven client in a home, and its recordings."""
+"""The folder of each tested client in a home, and its recordings."""
 
 Step = Callable[[], None]
 

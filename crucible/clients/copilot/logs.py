@@ -20,7 +20,7 @@ from crucible.clients.log_files import (
     first_rows,
     reach_of_lines,
     read_file,
-    read_records,
+    rows_with,
 )
 from crucible.clients.log_values import as_dict, as_str
 
@@ -56,13 +56,8 @@ def _session_of(path: Path) -> str:
 
 def _subagents(path: Path) -> Iterator[SubagentFile]:
     """Yield the subagents in a file; only their first rows are parsed."""
-    try:
-        with path.open("rb") as stream:
-            found = [record.value for record in read_records(line for line in stream if _STARTED in line)]
-    except OSError:
-        return
     seen: set[str] = set()
-    for row in filter(None, found):
+    for row in rows_with(path, _STARTED):
         data, agent = as_dict(row.get("data")), agent_of(row)
         if row.get("type") == "subagent.started" and agent and agent not in seen:
             seen.add(agent)

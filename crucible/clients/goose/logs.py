@@ -6,13 +6,12 @@ the real client.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import orjson
 
+from crucible.clients.database_logs import SessionTables, beside
 from crucible.clients.events import (
     Answered,
     At,
@@ -32,10 +31,11 @@ from crucible.clients.events import (
 )
 from crucible.clients.gemini.texts import row_id
 from crucible.clients.goose.client import CLIENT
-from crucible.clients.log_files import Reach, Transcript, check_reachable, files_below
+from crucible.clients.log_files import Transcript
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, as_time, count, number
-from crucible.clients.opencode.database import Database, is_database, opened
-from crucible.core.errors import TranscriptError
+from crucible.clients.opencode.database import Database, opened
+
+__all__ = ["beside", "find", "reach", "read", "sniff"]
 
 NAME = CLIENT.name
 _SESSIONS = {"id", "working_dir"}
@@ -45,31 +45,18 @@ _COUNTS = ("accumulated_input_tokens", "accumulated_output_tokens", "input_token
 _SILENT = frozenset({"toolConfirmationRequest", "actionRequired", "redactedThinking", "conversationCompacted"})
 
 
-def sniff(path: Path) -> bool:
-    """Return whether a file is a database with Goose's tables; False if it cannot be read."""
-    try:
-        return is_database(path) and _has_tables(path)
-    except TranscriptError:
-        return False
+def _query(database: Database, one: bool) -> str:
+    changed = "updated_at" if "updated_at" in database.columns("sessions") else "''"
+    inner, outer = ("WHERE session_id = ?1", "WHERE sessions.id = ?1") if one else ("", "")
+    return (
+        f"SELECT sessions.id, {changed}, coalesce(number, 0), coalesce(first, '') FROM sessions LEFT JOIN"  # noqa: S608  our own names
+        f" (SELECT session_id, count(*) AS number, min(id) AS first FROM messages {inner} GROUP BY session_id)"
+        f" ON session_id = sessions.id {outer} ORDER BY created_at, sessions.id"
+    )
 
 
-def _has_tables(path: Path) -> bool:
-    with opened(path) as database:
-        return set(database.columns("sessions")) >= _SESSIONS and set(database.columns("messages")) >= _MESSAGES
-
-
-def find(path: Path) -> Iterator[Transcript]:
-    """Yield the sessions in a database, or in those below a folder."""
-    check_reachable(path)
-    files = [file for file in files_below(path) if file.suffix == ".db" and sniff(file)] if path.is_dir() else [path]
-    for file in files:
-        try:
-            with opened(file) as database:
-                rows = list(database.rows("SELECT id FROM sessions ORDER BY created_at, id"))
-        except TranscriptError:
-            yield Transcript(NAME, file.name, file)
-            continue
-        yield from (Transcript(NAME, row[0], file) for row in rows if isinstance(row[0], str))
+_TABLES = SessionTables(NAME, {"sessions": _SESSIONS, "messages": _MESSAGES}, _query)
+sniff, find, reach = _TABLES.sniff, _TABLES.find, _TABLES.reach
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:  # noqa: ARG001  subagents are sessions of their own
@@ -176,22 +163,3 @@ def _time(seconds: object) -> datetime | None:
         return datetime.fromtimestamp(value, UTC) if value else None
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def beside(transcript: Transcript) -> list[Path]:
-    """Return the other files that `read` uses."""
-    path = Path(os.path.realpath(transcript.path))
-    return [path.with_name(f"{path.name}-wal")]
-
-
-def reach(transcript: Transcript) -> Reach:
-    """Return how far a session goes: its last change, its number of messages, and its first message."""
-    size = transcript.path.stat().st_size
-    try:
-        with opened(transcript.path) as database:
-            sql = "SELECT count(*), min(id) FROM messages WHERE session_id = ?"
-            messages, first = next(database.rows(sql, transcript.native_id))
-            changed = _head(database, transcript.native_id).get("updated_at")
-    except TranscriptError:
-        return Reach(None, size)
-    return Reach(as_time(changed), messages, str(first or ""))

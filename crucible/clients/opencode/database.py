@@ -1,10 +1,11 @@
-"""Read OpenCode's SQLite file while a client may be writing to it, without changing or creating any files."""
+"""Read a client's SQLite file while a client may be writing to it, without changing or creating any files."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sqlite3
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -17,8 +18,10 @@ from crucible.core.errors import TranscriptError
 
 _MAGIC = b"SQLite format 3\x00"
 _WAL_VERSION = 2
-_PATIENCE = 5.0
-"""Seconds to wait for a writer if there is no write-ahead log."""
+_PATIENCE, _IMPATIENCE = 5.0, 30.0
+"""Seconds to wait for a writer if there is no write-ahead log, and then not to wait for it again."""
+_LOCKED: dict[Path, float] = {}
+"""When a wait for a database was in vain, in monotonic seconds."""
 _FETCH = 32
 _TRIES = 3
 
@@ -58,12 +61,15 @@ def is_database(path: Path) -> bool:
 @contextmanager
 def opened(path: Path) -> Iterator[Database]:
     """Open a database for reading.  All SQLite errors are raised as `TranscriptError`, with a hint."""
+    path = Path(os.path.realpath(path))  # SQLite expects the log next to a symlink's target
     try:
         with _connected(path) as (connection, check), closing(connection):
             connection.text_factory = _text
             connection.execute("BEGIN")
             yield Database(connection, check)
     except sqlite3.Error as error:
+        if _is_locked(str(error)) and _patience(path):
+            _LOCKED[path] = time.monotonic()
         raise TranscriptError(f"{path}: {error}", _advice(str(error))) from error
     except OSError as error:
         raise TranscriptError(f"{path}: {error.strerror or error}") from error
@@ -73,13 +79,22 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
+def _is_locked(message: str) -> bool:
+    return "locked" in message or "busy" in message
+
+
+def _patience(path: Path) -> float:
+    """Return the seconds to wait for a writer: one command opens a database several times, but waits only once."""
+    return 0.0 if time.monotonic() - _LOCKED.get(path, -_IMPATIENCE) < _IMPATIENCE else _PATIENCE
+
+
 def _advice(message: str) -> str:
-    if "locked" in message or "busy" in message:
-        return "wait until OpenCode has finished or close it, then import again"
+    if _is_locked(message):
+        return "wait until the client has finished or close it, then import again"
     if "malformed" in message or "corrupt" in message:
         return 'recover it with "sqlite3 FILE .recover" or restore a backup, then import that file'
     if "not a database" in message:
-        return "it is encrypted or of another kind; give the path of OpenCode's opencode.db"
+        return "it is encrypted or of another kind; give the path of the client's database"
     return "copy it to another folder and import the copy"
 
 
@@ -125,7 +140,6 @@ def _connected(path: Path) -> Iterator[tuple[sqlite3.Connection, Callable[[], No
       create both files, so the database is opened as immutable, and the check detects changes.
     - Otherwise (a copied folder, or files that we may not write to), a temporary copy is read.
     """
-    path = Path(os.path.realpath(path))  # SQLite expects the log next to a symlink's target
     state = _file_state(path)
     if state.is_wal and not state.has_log and not (state.has_shared and state.log_exists):
         yield _connect(path, "mode=ro&immutable=1"), _unchanged(path)
@@ -155,7 +169,7 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?{how}",
         uri=True,
-        timeout=_PATIENCE,
+        timeout=_patience(path),
         isolation_level=None,
         check_same_thread=False,
     )
@@ -170,7 +184,7 @@ def _unchanged(path: Path) -> Callable[[], None]:
 
     def check() -> None:
         if _signature(path) != before:
-            raise TranscriptError(f"{path}: OpenCode changed it during the import", "import it again")
+            raise TranscriptError(f"{path}: the client changed it during the import", "import it again")
 
     return check
 
@@ -201,4 +215,4 @@ def _copy(path: Path, signature: tuple[tuple[int, int, int], ...]) -> _Copy:
         if _signature(path) == signature:
             return copy
         signature = _signature(path)
-    raise TranscriptError(f"{path}: OpenCode keeps writing to it", "close OpenCode, then import again")
+    raise TranscriptError(f"{path}: the client keeps writing to it", "close it, then import again")

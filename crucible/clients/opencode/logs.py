@@ -150,6 +150,7 @@ def _of_file(path: Path) -> Iterator[Transcript]:
     try:
         with _store(path) as store:
             heads = store.heads()
+            changes = store.changes() if isinstance(store, Tables) else {}
     except TranscriptError:
         yield Transcript(NAME, path.name, path)
         return
@@ -157,17 +158,23 @@ def _of_file(path: Path) -> Iterator[Transcript]:
     for head, below in _families(heads):
         if named is None or named.id in {head.id, *(child.id for child, _ in below)}:
             file = path.parent / f"{head.id}.json" if named else path
-            yield _transcript(head, below, file if file.is_file() else path)
+            yield _transcript(head, below, file if file.is_file() else path, changes)
 
 
 def _of_tree(storage: Path) -> Iterator[Transcript]:
     paths = {path.stem: path for path in session_files(storage)}
     for head, below in _families(Tree(storage).heads()):
-        yield _transcript(head, below, paths.get(head.id, storage))
+        yield _transcript(head, below, paths.get(head.id, storage), {})
 
 
-def _transcript(head: Head, below: list[tuple[Head, int]], path: Path) -> Transcript:
-    return Transcript(NAME, head.id, path, tuple(_subagent(child, depth, path) for child, depth in below))
+def _transcript(
+    head: Head, below: list[tuple[Head, int]], path: Path, changes: Mapping[str, tuple[int, int]]
+) -> Transcript:
+    family = [head, *(child for child, _ in below)]
+    told = [changes[each.id] for each in family if each.id in changes]
+    last = max([each.updated for each in family] + [time for time, _ in told]) if changes else 0
+    subagents = tuple(_subagent(child, depth, path) for child, depth in below)
+    return Transcript(NAME, head.id, path, subagents, last=utc(last), size=sum(number for _, number in told))
 
 
 def _subagent(head: Head, depth: int, path: Path) -> SubagentFile:

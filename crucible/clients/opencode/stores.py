@@ -47,6 +47,17 @@ class Tables:
                     found.setdefault(head.id, head)
         return sorted(found.values(), key=lambda head: (head.created, head.id))
 
+    def changes(self) -> dict[str, tuple[int, int]]:
+        """Return when each session's messages last changed, and their number."""
+        found: dict[str, tuple[int, int]] = {}
+        for table in ("message", "session_message"):
+            if {"session_id", "time_updated"} <= {*self._database.columns(table)}:
+                sql = f'SELECT session_id, max(time_updated), count(*) FROM "{table}" GROUP BY session_id'  # noqa: S608  names of our own
+                for session, last, number in self._database.rows(sql):
+                    before = found.get(as_str(session), (0, 0))
+                    found[as_str(session)] = max(before[0], millis(last)), before[1] + number
+        return found
+
     def head(self, session: str) -> Head | None:
         """Return one session, or None if it is not in this store."""
         found = (_head(row) for table in _HEADS for row in self._select(table, _HEAD, "id", session))

@@ -17,7 +17,7 @@ from crucible.clients.log_files import (
     first_rows,
     reach_of_lines,
     read_file,
-    read_records,
+    rows_with,
 )
 from crucible.clients.log_values import Row, as_dict, as_str
 from crucible.clients.qwen_code.client import CLIENT
@@ -49,13 +49,8 @@ def _transcript(path: Path) -> Transcript:
 
 def _subagents(path: Path) -> Iterator[SubagentFile]:
     """Yield the subagents named in a file; only rows of telemetry are parsed."""
-    try:
-        with path.open("rb") as stream:
-            found = [record.value for record in read_records(line for line in stream if _TELEMETRY in line)]
-    except OSError:
-        return
     seen: set[str] = set()
-    for row in filter(None, found):
+    for row in rows_with(path, _TELEMETRY):
         told = telemetry_of(row)
         agent = agent_of(told)
         if agent and agent not in seen:

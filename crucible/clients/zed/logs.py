@@ -6,12 +6,11 @@ with the real client.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import orjson
 
+from crucible.clients.database_logs import SessionTables, beside
 from crucible.clients.events import (
     Answered,
     At,
@@ -30,41 +29,23 @@ from crucible.clients.events import (
     UsageCounted,
 )
 from crucible.clients.gemini.texts import row_id
-from crucible.clients.log_files import Reach, Transcript, check_reachable, files_below
+from crucible.clients.log_files import Transcript
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, as_time, count
-from crucible.clients.opencode.database import is_database, opened
+from crucible.clients.opencode.database import opened
 from crucible.clients.zed.client import CLIENT
 from crucible.core.errors import TranscriptError
 
+__all__ = ["beside", "find", "reach", "read", "sniff"]
+
 NAME = CLIENT.name
-_TABLE = {"id", "summary", "updated_at", "data_type", "data"}
 
-
-def sniff(path: Path) -> bool:
-    """Return whether a file is a database with Zed's threads; False if it cannot be read."""
-    try:
-        return is_database(path) and _has_threads(path)
-    except TranscriptError:
-        return False
-
-
-def _has_threads(path: Path) -> bool:
-    with opened(path) as database:
-        return set(database.columns("threads")) >= _TABLE
-
-
-def find(path: Path) -> Iterator[Transcript]:
-    """Yield the threads in a database, or in those below a folder."""
-    check_reachable(path)
-    files = [file for file in files_below(path) if file.suffix == ".db" and sniff(file)] if path.is_dir() else [path]
-    for file in files:
-        try:
-            with opened(file) as database:
-                rows = list(database.rows("SELECT id FROM threads ORDER BY updated_at, id"))
-        except TranscriptError:
-            yield Transcript(NAME, file.name, file)
-            continue
-        yield from (Transcript(NAME, row[0], file) for row in rows if isinstance(row[0], str))
+_SESSIONS = "SELECT id, updated_at, length(data), id FROM threads"
+_TABLES = SessionTables(
+    NAME,
+    {"threads": {"id", "summary", "updated_at", "data_type", "data"}},
+    lambda _database, one: _SESSIONS + (" WHERE id = ?1" if one else " ORDER BY updated_at, id"),
+)
+sniff, find, reach = _TABLES.sniff, _TABLES.find, _TABLES.reach
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:  # noqa: ARG001  subagents are threads of their own
@@ -167,21 +148,3 @@ def _text(content: object) -> str:
     if isinstance(content, list):
         return "\n".join(map(_text, content))
     return content if isinstance(content, str) else as_str(as_dict(content).get("Text"))
-
-
-def beside(transcript: Transcript) -> list[Path]:
-    """Return the other files that `read` uses."""
-    path = Path(os.path.realpath(transcript.path))
-    return [path.with_name(f"{path.name}-wal")]
-
-
-def reach(transcript: Transcript) -> Reach:
-    """Return how far a thread goes: its last change and its size."""
-    size = transcript.path.stat().st_size
-    try:
-        with opened(transcript.path) as database:
-            sql = "SELECT updated_at, length(data) FROM threads WHERE id = ?"
-            updated, length = next(database.rows(sql, transcript.native_id), (None, size))
-    except TranscriptError:
-        return Reach(None, size)
-    return Reach(as_time(updated), length or 0, transcript.native_id)

@@ -27,7 +27,7 @@ from crucible.commands.imports.session_ids import SessionSkippedError
 from crucible.commands.imports.session_logs import SessionDeferredError, SessionLogs
 from crucible.commands.imports.session_notes import PlannedNote, is_inline, plan_notes, write_notes
 from crucible.commands.imports.strands import written_at
-from crucible.commands.imports.transcript_search import find_transcripts, is_growing, last_written
+from crucible.commands.imports.transcript_search import find_transcripts, is_growing
 from crucible.core.errors import CrucibleError
 from crucible.core.processes import cores
 from crucible.documents.markdown.source import Edit
@@ -196,7 +196,7 @@ def _is_new(place: _Place, dialect: Dialect, transcript: Transcript) -> bool:
             table.knows(source)
             or table.deleted.has(source, transcript.path)
             or is_growing(dialect, transcript, options)
-            or (options.since and last_written(dialect, transcript) < options.since)
+            or (options.since and dialect.last_written(transcript) < options.since)
             or (known and known.find(dialect, transcript, table))
             or Tickets(vault, table).first(dialect, transcript, source)
         )
@@ -304,7 +304,7 @@ def _is_left_out(place: _Place, of: _ClientImport, transcript: Transcript, read:
     """True if a session need not be read; `read` then gets what reading it would report."""
     _, table, options, known, *_ = place
     source = source_name(transcript.client, transcript.native_id)
-    if options.since and last_written(of.dialect, transcript) < options.since:
+    if options.since and of.dialect.last_written(transcript) < options.since:
         read.left_out["since"] += 1
     elif table.find(source) is None and table.deleted.has(source, transcript.path):
         read.left_out["deleted"] += 1

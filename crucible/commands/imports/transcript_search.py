@@ -71,17 +71,12 @@ def _files(path: Path) -> Iterator[Path]:
     yield from files_below(path)
 
 
-def last_written(dialect: Dialect, transcript: Transcript) -> datetime:
-    """Return the time of a transcript's last event, else the file's modification time."""
-    return dialect.reach(transcript).last or _modified(transcript)
-
-
 def is_growing(dialect: Dialect, transcript: Transcript, options: ImportOptions) -> bool:
     """Return whether the options leave an unfinished last turn of a transcript to the next import."""
     if options.whole_turns or options.growing_since is None or _modified(transcript) < options.growing_since:
         return options.whole_turns
     # A database is written for any of its sessions.
-    return transcript.path.suffix != ".db" or last_written(dialect, transcript) >= options.growing_since
+    return transcript.path.suffix != ".db" or dialect.last_written(transcript) >= options.growing_since
 
 
 def _modified(transcript: Transcript) -> datetime:
@@ -103,11 +98,12 @@ def _transcripts_at(search: Search, report: ReportDraft) -> Iterator[Transcript]
     """Yield each transcript once, even if paths overlap."""
     seen: set[tuple[str, str]] = set()
     # Cached, since one database holds many sessions.
+    real_path = cache(os.path.realpath)
     is_ours = cache(search.dialect.sniff) if search.is_sniffed else lambda _path: True
     for path in search.paths:
         try:
             for transcript in search.dialect.find(path):
-                real = (os.path.realpath(transcript.path), transcript.native_id)
+                real = (real_path(transcript.path), transcript.native_id)
                 is_wanted = search.only in ("", transcript.native_id)
                 if real not in seen and is_wanted and is_ours(transcript.path):
                     seen.add(real)

@@ -1,4 +1,4 @@
-"""Check that hooks and MCP servers are installed and run, and report the configured agent and its cost.
+"""Check that hooks, MCP servers and services are installed and run, and report the configured agent and its cost.
 
 Hooks work if one was called, or their background process ran, after the client last wrote a transcript.
 """
@@ -22,6 +22,7 @@ from crucible.core.errors import CrucibleError
 from crucible.core.settings.settings import AgentSettings
 from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
 from crucible.integrations.install.mcp_servers import Part, Registered, find_registered, missing_library
+from crucible.integrations.install.service import Machine, installed_services
 from crucible.vault.logs.spending import spent_since
 
 _LATE = 300.0
@@ -196,6 +197,23 @@ def _registered(client: str, found: Registered, fix: str, search: str | None) ->
         what = f'{where} starts "cru mcp" with a vault that does not exist'
         return bad(_TOPIC, what, fix, (found.vault,))
     return good(_TOPIC, f'{where} starts "cru mcp"')
+
+
+def check_services(machine: Machine) -> Iterator[CheckResult]:
+    """Check that the program and the vault of each service that we installed still exist."""
+    for path, command, stop in installed_services(machine):
+        program = command[:1]
+        root = command[command.index("--vault") + 1 :][:1] if "--vault" in command else []
+        if not (program and root):
+            yield bad("service", f"{path}: it has no command that cru knows", "cru install service")
+        elif not Path(root[0]).is_dir():
+            what = f"{path}: the vault of this service is gone"
+            yield bad("service", what, f"{stop}; rm {shlex.quote(str(path))}", (root[0],))
+        elif not os.access(program[0], os.X_OK):
+            fix = f"cru --vault {shlex.quote(root[0])} install service, and start it again as it says"
+            yield bad("service", f"{path}: the program of this service is gone, so it cannot start", fix, (program[0],))
+        else:
+            yield good("service", f"{path}: its program and vault exist")
 
 
 _AGENTS = "agents"

@@ -22,10 +22,10 @@ Show = Callable[[int, int], None]
 _TOPIC = "formats"
 
 
-def check_proven(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
+def check_tested(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
     """Yield the clients with sessions whose readers were never tested with the real program."""
     used = {native.dialect.name for native in natives}
-    titles = [dialect.title for name, dialect in DIALECTS.items() if name in used and not dialect.client.proven]
+    titles = [dialect.title for name, dialect in DIALECTS.items() if name in used and not dialect.client.tested]
     if titles:
         what = f"import is not tested with the real program: {', '.join(titles)}"
         yield notice(_TOPIC, what, "compare a note with its session, and please report what is missing")
@@ -78,8 +78,8 @@ def _unknown_rows(client: str, path: Path) -> Iterator[str]:
 
 
 def _result(dialect: Dialect, version: str, sessions: int, unknown: Counter[str]) -> CheckResult:
-    proven = dialect.client.proven
-    tested = f"tested with {proven}" if proven else "not tested"
+    known = dialect.client.tested
+    tested = f"tested with {known}" if known else "not tested"
     where = f"{dialect.title}{f' {version}' if version else ''} ({numbered(sessions, 'session')}, {tested})"
     if not unknown:
         return good(_TOPIC, f"{where}: no unknown rows or fields")

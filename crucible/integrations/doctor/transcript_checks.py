@@ -51,8 +51,7 @@ def find_native(env: Mapping[str, str], home: Path) -> Iterator[ClientSession]:
 
 def _native(dialect: Dialect, transcript: Transcript) -> ClientSession:
     try:
-        reach = dialect.reach(transcript)
-        written = reach.last or datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC)
+        written = dialect.last_written(transcript)
         readable = os.access(transcript.path, os.R_OK)
     except (TranscriptError, OSError) as error:
         return ClientSession(dialect, transcript, None, reason_of(error) if isinstance(error, OSError) else str(error))

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import plistlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2s
 from pathlib import Path
+from xml.parsers.expat import ExpatError
 
 from crucible.clients.registry import DIALECTS
 from crucible.core import files
@@ -105,12 +106,11 @@ def _unit(name: str, command: Sequence[str], variables: Mapping[str, str], machi
         "[Install]",
         "WantedBy=default.target",
     ]
-    folder = Path(machine.env.get("XDG_CONFIG_HOME") or machine.home / ".config") / "systemd" / "user"
     return Service(
-        folder / f"{name}.service",
+        _folder(machine) / f"{name}.service",
         "\n".join([*lines, ""]).encode("utf-8", "surrogateescape"),
         ("systemctl --user daemon-reload", f"systemctl --user enable --now {name}"),
-        f"systemctl --user disable --now {name}",
+        _stop(name, machine),
         f"journalctl --user -u {name} -f",
     )
 
@@ -126,7 +126,7 @@ def _quoted(word: str) -> str:
 
 def _agent(name: str, command: Sequence[str], variables: Mapping[str, str], machine: Machine) -> Service:
     label, home = f"local.{name}", machine.home
-    path = home / "Library" / "LaunchAgents" / f"{label}.plist"
+    path = _folder(machine) / f"{label}.plist"
     log = home / "Library" / "Logs" / f"{name}.log"
     agent = {
         "Label": label,
@@ -146,9 +146,56 @@ def _agent(name: str, command: Sequence[str], variables: Mapping[str, str], mach
         path,
         head + f"<!-- {_MADE_BY_US}. -->\n".encode() + line + rest,
         (f"launchctl enable gui/$(id -u)/{label}", f"launchctl bootstrap gui/$(id -u) '{path}'"),
-        f"launchctl bootout gui/$(id -u)/{label}",
+        _stop(label, machine),
         f"tail -f '{log}'",
     )
+
+
+# --- what is installed -----------------------------------------------------------------------------------------------
+
+
+class InstalledService(NamedTuple):
+    """A service's file that we wrote, the command that it runs ([] if it cannot be read), and the one that stops it."""
+
+    path: Path
+    command: list[str]
+    stop: str
+
+
+def installed_services(machine: Machine) -> Iterator[InstalledService]:
+    """Yield the services of all vaults; files that cannot be read, or that we did not write, are skipped."""
+    pattern = "local.crucible-*.plist" if machine.platform == "darwin" else "crucible-*.service"
+    for path in sorted(_folder(machine).glob(pattern)):
+        try:
+            data = _content(path) or b""
+        except VaultError:
+            continue
+        yield InstalledService(path, _command(data), _stop(path.stem, machine))
+
+
+def _folder(machine: Machine) -> Path:
+    """Return the folder of the user's services."""
+    if machine.platform == "darwin":
+        return machine.home / "Library" / "LaunchAgents"
+    return Path(machine.env.get("XDG_CONFIG_HOME") or machine.home / ".config") / "systemd" / "user"
+
+
+def _stop(name: str, machine: Machine) -> str:
+    is_agent = machine.platform == "darwin"
+    return f"launchctl bootout gui/$(id -u)/{name}" if is_agent else f"systemctl --user disable --now {name}"
+
+
+def _command(data: bytes) -> list[str]:
+    """Return the command line in a service's file."""
+    if b"<plist" in data:
+        try:
+            return [str(word) for word in plistlib.loads(data)["ProgramArguments"]]
+        except (ValueError, KeyError, TypeError, ExpatError):
+            return []
+    text = data.decode("utf-8", "surrogateescape")
+    line = next((line for line in text.split("\n") if line.startswith("ExecStart=")), "")
+    words = re.findall(r'"((?:\\.|[^"\\])*)"', line)
+    return [re.sub(r"\\(.)|([%$])\2", r"\1\2", word) for word in words]
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ from crucible.integrations.live.log_changes import LogChanges
 
 _SETTLE = 0.25
 """Seconds without a new row that end a turn."""
+_SOON = 0.1
+"""Seconds until the next look while rows wait."""
 _LONGEST = 1.5
 """Maximum seconds from a row to its import, while more rows arrive."""
 _RESTS = 2
@@ -58,7 +60,7 @@ class _Log:
 
 
 class ClientWatch:
-    """Follows the logs of all clients on this machine into a vault.  Call `pulse` about twice a second.
+    """Follows the logs of all clients on this machine into a vault.  Call `pulse` twice a second, or when it says.
 
     `say` is called with news, `warn` with faults, each once.
     """
@@ -83,8 +85,8 @@ class ClientWatch:
         self._is_last = False
         self._catch_up = _CatchUp(root)
 
-    def pulse(self) -> None:
-        """Look at the logs, and import those that are due."""
+    def pulse(self) -> float | None:
+        """Look at the logs, and import those that are due; return the seconds until the next look if that is soon."""
         self._tell_clients()
         self._note_changes()
         if self._catch_up.is_over(self._fault):
@@ -92,6 +94,9 @@ class ClientWatch:
             self._take_result()
             if not self._worker.is_busy:
                 self._begin()
+            if self._worker.is_busy or any(log.first for log in self._logs.values()):
+                return _SOON
+        return None
 
     def close(self) -> None:
         """Stop following.  An import that has begun ends."""
@@ -122,7 +127,8 @@ class ClientWatch:
         now = time.monotonic()
         for path, client in self._changes.changed().items():
             log = self._logs.setdefault(log_of(path), _Log(client, 0.0, now))
-            log.first, log.last, log.failures = log.first or now, now, 0
+            # It was written some time before this look.
+            log.first, log.last, log.failures = log.first or now, now - min(self._changes.age(path), _SETTLE), 0
             with suppress(OSError):  # it is started again when there is something to import
                 self._worker.warm_up()
 

@@ -33,7 +33,7 @@ class ImportJob(NamedTuple):
 
 
 class ImportResult(NamedTuple):
-    """How an import went: the seconds that it took, and why something could not be imported, or ""."""
+    """How an import went: the processor seconds that it took, and why something could not be imported, or ""."""
 
     seconds: float
     fault: str

@@ -90,6 +90,10 @@ class LogChanges:
         paths = [path for path, (_, written, *_) in self._stamps.items() if written > time * 1e9]
         return {path: folder.client for path in paths for folder in self._folders if folder.is_log(path)}
 
+    def age(self, path: str) -> float:
+        """Return how many seconds ago a log was written."""
+        return max(0.0, time.time() - self._stamps[path][1] / 1e9)
+
     def close(self) -> None:
         """Stop listening."""
         listener, self._listener = self._listener, None

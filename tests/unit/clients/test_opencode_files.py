@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -274,6 +275,23 @@ def test_a_locked_database_is_reported_with_a_hint(tmp_path: Path, monkeypatch: 
     with pytest.raises(TranscriptError, match="locked") as caught:
         list(opencode.read(transcript))
     assert "import again" in caught.value.hint
+
+
+def test_a_locked_database_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crucible.clients.opencode.database._PATIENCE", 0.01)
+    connect: Any = sqlite3.connect
+    waits: list[float] = []
+
+    def counted(*args: Any, timeout: float, **more: Any) -> Any:
+        waits.append(timeout)
+        return connect(*args, timeout=timeout, **more)
+
+    talk(tmp_path).connection.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr(sqlite3, "connect", counted)
+    (found,) = opencode.find(tmp_path)
+    assert found.last is None
+    assert sniff(found.path) is None
+    assert (waits[0], {*waits[1:]}) == (0.01, {0.0})
 
 
 # --- damage ----------------------------------------------------------------------------------------------------------

@@ -158,8 +158,8 @@ class WatchNotice(NamedTuple):
 
 Tell = Callable[[WatchStarted | NoteChange | WatchNotice], None]
 
-Pulse = Callable[[Index], object]
-"""A function called twice a second with an up-to-date index."""
+Pulse = Callable[[Index], float | None]
+"""A function called twice a second with an up-to-date index, or sooner: after the seconds that it returns."""
 
 
 def watch(
@@ -281,7 +281,7 @@ class _Watcher:
         self.tell(WatchStarted(len(self.known), self.reason))
         tick = 0.0
         while True:
-            event = self.vault.next(self.backlog.patience())
+            event = self.vault.next(max(0.0, min(self.backlog.patience(), tick - time.monotonic())))
             if event and event.cookie:
                 self._answer(event.cookie)
             elif event:
@@ -295,8 +295,7 @@ class _Watcher:
                 self._read()
             if time.monotonic() >= tick:
                 self._check_vault()
-                self.pulse(self.index)
-                tick = time.monotonic() + _TICK
+                tick = time.monotonic() + (self.pulse(self.index) or _TICK)
 
     def _offer(self) -> None:
         """Let queries ask while nothing can be missed."""

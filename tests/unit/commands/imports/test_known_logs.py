@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,8 +24,10 @@ from crucible.vault.logs.tombstones import Tombstone, append_tombstone
 from crucible.vault.notes.vault import Vault
 from tests.paths import TESTS
 from tests.unit.clients.building import SESSION, assistant, text, user
+from tests.unit.clients.test_untested_clients import goose_rows, write_goose
 from tests.unit.commands.imports.places import CLAUDE, LATER, REAL, bytes_of, make_vault, session_file, write_rows
 
+GOOSE = DIALECTS["goose"]
 OLD = 1_700_000_000
 """A time at which every file is quiet."""
 
@@ -305,3 +309,26 @@ def test_an_import_is_not_answered_after_a_deletion(vault: Vault, logs: Path, re
 
 def test_files_are_no_question(vault: Vault, logs: Path) -> None:
     assert ask(str(vault.root), vault.settings, "1", [((CLAUDE,), session_file(logs))]) is None
+
+
+def test_of_a_database_only_the_session_that_changed_is_read_again(vault: Vault, tmp_path: Path, reads: Reads) -> None:
+    path = write_goose(tmp_path / "goose", goose_rows())
+    with closing(sqlite3.connect(path)) as database:
+        for name in ("two", "three"):
+            database.execute(
+                f"INSERT INTO sessions SELECT '{name}', name, user_set_name, working_dir, created_at, updated_at, 0, 0"
+                " FROM sessions WHERE id = 'one'"
+            )
+            database.execute(
+                "INSERT INTO messages (session_id, role, content_json, created_timestamp)"
+                f" SELECT '{name}', role, content_json, created_timestamp FROM messages WHERE session_id = 'one'"
+            )
+        database.commit()
+        assert len(run(vault, path.parent, now=QUIET, dialect=GOOSE).created) == 3
+        assert len(reads.take()) == 3
+        database.execute(
+            'INSERT INTO messages (session_id, role, content_json) VALUES (\'two\', \'user\', \'[{"type": "text", "text": "More"}]\')'
+        )
+        database.commit()
+    again = run(vault, path.parent, now=QUIET, dialect=GOOSE)
+    assert (len(again.updated), len(again.unchanged), len(reads.take())) == (1, 2, 1)

@@ -9,12 +9,12 @@ from crucible.clients.registry import DIALECTS
 from crucible.clients.row_shapes import KNOWN_FIELDS
 from crucible.core.settings.settings import SecretSettings
 from crucible.integrations.doctor import CheckResult, CheckState
-from crucible.integrations.doctor.format_checks import check_formats, check_proven
+from crucible.integrations.doctor.format_checks import check_formats, check_tested
 from crucible.integrations.doctor.transcript_checks import ClientSession
 from docs import formats
 from tests.clients.secrets_made import make_secrets
 from tests.unit.clients.building import DATA
-from tests.unit.clients.test_unproven_clients import cursor_rows, write_cursor
+from tests.unit.clients.test_untested_clients import cursor_rows, write_cursor
 
 
 def results(client: str, path: Path) -> list[CheckResult]:
@@ -66,11 +66,11 @@ def test_names_from_a_log_are_redacted_cut_and_limited(tmp_path: Path) -> None:
     assert len(told) < 20_000
 
 
-def test_a_reader_without_proof_says_so(tmp_path: Path) -> None:
+def test_a_reader_that_was_not_tested_says_so(tmp_path: Path) -> None:
     write_cursor(tmp_path, [*cursor_rows(), {"type": "new"}])
     dialect = DIALECTS["cursor"]
     natives = [ClientSession(dialect, transcript, None) for transcript in dialect.find(tmp_path)]
-    (proven,) = check_proven(natives)
-    assert "Cursor" in proven.text
+    (untested,) = check_tested(natives)
+    assert "Cursor" in untested.text
     (found,) = results("cursor", tmp_path)
     assert ("not tested" in found.text, found.items) == (True, ("row new: 1",))

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from crucible.core.errors import UsageError, VaultError
-from crucible.integrations.install.service import Machine, install_service, service_for, uninstall_service
+from crucible.integrations.doctor import CheckState
+from crucible.integrations.doctor.client_checks import check_services
+from crucible.integrations.install.service import (
+    Machine,
+    install_service,
+    installed_services,
+    service_for,
+    uninstall_service,
+)
 
 ROOT = Path("/home/me/my notes")
 COMMAND = ["/home/me/.local/bin/cru", "--vault", str(ROOT), "watch", "--clients"]
@@ -76,3 +84,34 @@ def test_other_systems_have_no_service(tmp_path: Path) -> None:
         service_for(ROOT, COMMAND, machine(tmp_path, "win32"))
     with pytest.raises(UsageError, match="control characters"):
         service_for(ROOT, ["cru\n"], machine(tmp_path))
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_the_command_of_an_installed_service_is_read_back(tmp_path: Path, platform: str) -> None:
+    command = ['/o p/c"ru', "--vault", r"/my \ 100% $notes", "watch", "--clients"]
+    service = service_for(ROOT, command, machine(tmp_path, platform))
+    install_service(service)
+    service.path.with_name("crucible-mine.service").write_text("[Service]\n")  # not ours
+    assert [*installed_services(machine(tmp_path, platform))] == [(service.path, command, service.stop)]
+
+
+def test_doctor_names_a_service_whose_program_or_vault_is_gone(tmp_path: Path) -> None:
+    vault = tmp_path / "my notes"
+    vault.mkdir()
+    program = tmp_path / "cru"
+    program.touch(mode=0o755)
+    service = service_for(vault, [str(program), "-P", "--vault", str(vault), "watch"], machine(tmp_path))
+    install_service(service)
+
+    def check() -> tuple[CheckState, str, tuple[str, ...]]:
+        (found,) = check_services(machine(tmp_path))
+        return found.state, found.fix, found.items
+
+    assert check()[0] is CheckState.GOOD
+    program.unlink()
+    fix = f"cru --vault '{vault}' install service, and start it again as it says"
+    assert check() == (CheckState.BAD, fix, (str(program),))
+    vault.rmdir()
+    assert check() == (CheckState.BAD, f"{service.stop}; rm {service.path}", (str(vault),))
+    service.path.write_text(service.data.decode().replace("ExecStart", "Exec"))
+    assert check()[:2] == (CheckState.BAD, "cru install service")

@@ -195,6 +195,17 @@ def test_a_kind_of_message_that_is_not_known_is_counted(client: str, tmp_path: P
     assert len(only(events_of(client, tmp_path), Unknown)) == 1
 
 
+@pytest.mark.parametrize("client", ["goose", "zed"])
+def test_finding_tells_when_a_session_was_written(client: str, tmp_path: Path) -> None:
+    rows, write = MADE[client]
+    write(tmp_path, rows())
+    (found,) = DIALECTS[client].find(tmp_path)
+    reach = DIALECTS[client].reach(found)
+    assert (found.last, found.size) == (reach.last, reach.size)
+    assert found.last
+    assert found.size
+
+
 def test_a_block_whose_kind_is_no_text_is_counted(tmp_path: Path) -> None:
     write_goose(tmp_path, [*goose_rows(), {"role": "user", "content": [{"type": []}]}])
     assert len(only(events_of("goose", tmp_path), Unknown)) == 1
@@ -224,6 +235,6 @@ def test_kilo_is_read_as_opencode_is(tmp_path: Path) -> None:
     assert [name for name, dialect in DIALECTS.items() if dialect.sniff(tmp_path / "kilo.db")] == ["kilo"]
 
 
-def test_every_client_says_whether_its_reader_is_proven_and_which_files_grow() -> None:
-    assert [each.name for each in CLIENTS.values() if not each.proven] == ["kilo", "cursor", "goose", "zed"]
+def test_every_client_says_whether_its_reader_is_tested_and_which_files_grow() -> None:
+    assert [each.name for each in CLIENTS.values() if not each.tested] == ["kilo", "cursor", "goose", "zed"]
     assert all(each.log_files for each in CLIENTS.values())
