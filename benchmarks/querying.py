@@ -183,11 +183,12 @@ def _statistics(vault: Path, home: Path, count: int) -> list[Figure]:
 
 def _status(vault: Path, home: Path) -> Figure:
     """`cru` alone in a folder of a project with sessions, and in one without; the slower counts."""
-    folder = home / "shop"
-    # A repository of its own, since the folder may lie in ours.
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    actions = {"click": clock(_CLICK, home), "none": clock(cru(vault), home), "shop": clock(cru(vault), folder)}
-    assert "Last sessions" in good_run(cru(vault), folder).out
+    shop, none = home / "shop", home / "none"
+    # Repositories of their own, since the folders may lie in ours, whose name would be the project.
+    for folder in (shop, none):
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    actions = {"click": clock(_CLICK, home), "none": clock(cru(vault), none), "shop": clock(cru(vault), shop)}
+    assert "Last sessions" in good_run(cru(vault), shop).out
     in_turns(actions, 2)
     times = in_turns(actions, ROUNDS)
     ratio = max(median_ratio(times, name, "click") for name in ("none", "shop"))
