@@ -117,10 +117,11 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def _suggest(self, ctx: click.Context, name: str) -> None:
-        """Raise an error that names the commands with similar names, if there are any."""
+        """Raise an error that names the commands of this name in other groups, or those with similar names, if there are any."""
         import difflib  # noqa: PLC0415  slow, and only needed for a wrong name
 
-        if near := difflib.get_close_matches(name, self.list_commands(ctx)):
+        elsewhere = [f'"cru {full}"' for full in COMMANDS if full.split()[-1] == name]
+        if near := elsewhere[:2] or difflib.get_close_matches(name, self.list_commands(ctx)):
             raise click.UsageError(f"no command {name!r}; did you mean {' or '.join(near)}?", ctx)
 
 

@@ -263,3 +263,13 @@ def test_a_note_that_lags_behind_its_transcript_is_named_until_it_is_imported(cr
     assert SESSION in found["items"][0]
     assert cru(*found["fix"].split()[1:]).exit_code == 0
     assert findings(cru, "transcripts", "note") == []
+
+
+def test_a_note_with_broken_properties_is_named(cru: Cru, client: Client, vault: Vault) -> None:
+    talk(client)
+    cru("import", "claude-code")
+    (note,) = vault.sessions.glob("*.md")
+    note.write_bytes(note.read_bytes().replace(b"\nstatus: ", b"\nstatus: [", 1))
+    (found,) = [one for one in findings(cru, "sessions", "note") if one["fix"] == "cru session check"]
+    assert found["text"] == "1 note has no status, or properties with broken YAML"
+    assert found["items"] == [f"sessions/{note.name}"]

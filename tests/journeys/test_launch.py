@@ -130,6 +130,8 @@ def test_version_says_the_packages_version(bare_cru: Cru) -> None:
         (("sesion", "list"), "session", "cru"),
         (("session", "lst"), "list", "cru session"),
         (("imprt",), "import", "cru"),
+        (("resume",), '"cru session resume"', "cru"),
+        (("stats",), '"cru session stats" or "cru knowledge stats"', "cru"),
     ],
 )
 def test_a_mistyped_command_is_answered_with_the_near_one(

@@ -18,6 +18,7 @@ from crucible.vault.events.event_archive import verify_archive
 from crucible.vault.events.event_files import archive_path
 from crucible.vault.events.event_retention import archived_ids, flight_ids
 from crucible.vault.events.spool_reader import load_spool
+from crucible.vault.index.schema import path_of_cell
 from crucible.vault.notes.discovery import DELETING, is_unfinished
 from crucible.vault.notes.persona_notes import PersonaNote
 from crucible.vault.notes.rename_journal import journal_path, load_journal
@@ -181,13 +182,14 @@ def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[C
 
 
 def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Iterator[CheckResult]:
-    """Report paused sessions, active ones that have been idle too long, and subagents' notes without a parent."""
+    """Report paused sessions, active ones that have been idle too long, subagents' notes without a parent, and broken properties."""
     ids = {str(row["id"]) for row in rows}
     paused = [str(row["id"]) for row in rows if row["status"] == "paused" and not row["parent"]]
     stale = [
         str(row["id"]) for row in rows if row["status"] == "active" and not row["parent"] and _is_quiet(row, now, idle)
     ]
     lost = [f"{row['id']} (of {row['parent']})" for row in rows if row["parent"] and str(row["parent"]) not in ids]
+    damaged = [path_of_cell(str(row["path"])) for row in rows if not row["status"] and not row["unreadable"]]
     if paused:
         what = numbered(len(paused), "paused session") + " to review"
         yield notice("sessions", what, "cru session list --status paused", tuple(paused))
@@ -199,8 +201,11 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
     if lost:
         what = numbered(len(lost), "subagent's note has no parent note", "subagents' notes have no parent note")
         yield notice("sessions", what, "cru session check", tuple(lost))
-    if not (paused or stale or lost):
-        yield good("sessions", "no paused, stale or orphaned sessions")
+    if damaged:
+        what = numbered(len(damaged), "note has", "notes have") + " no status, or properties with broken YAML"
+        yield notice("sessions", what, "cru session check", tuple(damaged))
+    if not (paused or stale or lost or damaged):
+        yield good("sessions", "no paused, stale, orphaned or broken sessions")
 
 
 def known_until(row: Row) -> datetime | None:
