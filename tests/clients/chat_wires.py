@@ -128,6 +128,8 @@ class Gemini(Wire):
         return Message("assistant" if role == "model" else role, texts, results)
 
     def action(self, action: Action, spawned: Sequence[str]) -> Named | None:  # noqa: ARG002
+        if action.kind == "call":
+            return action.given["name"], action.given["input"]
         return "run_shell_command", {"command": action.given, "description": "Run a command"}
 
     def events(self, answer: Answer, model: str) -> Iterator[Event]:

@@ -248,8 +248,8 @@ def play_qwen(
         _run(command, project, told, "", kill if prompt == prompts[-1] else None)
 
 
-def play_gemini(program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str]) -> None:
-    """Play with Gemini CLI, one process per prompt; later ones continue the session."""
+def gemini_settings(env: Mapping[str, str]) -> dict[str, str]:
+    """Write Gemini CLI's settings; the environment with the rest of them."""
     home = Path(env["HOME"]) / ".gemini"
     home.mkdir(exist_ok=True)
     settings = home / "settings.json"
@@ -257,7 +257,12 @@ def play_gemini(program: Path, project: Path, env: Mapping[str, str], prompts: S
     quiet = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
     settings.write_text(json.dumps(known | quiet | {"security": {"auth": {"selectedType": "gemini-api-key"}}}))
     told = {**env, "GOOGLE_GEMINI_BASE_URL": env["ANTHROPIC_BASE_URL"], "GEMINI_API_KEY": "none"}
-    told |= {"HTTP_PROXY": "", "HTTPS_PROXY": ""}  # as for Qwen Code
+    return told | {"HTTP_PROXY": "", "HTTPS_PROXY": ""}  # as for Qwen Code
+
+
+def play_gemini(program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str]) -> None:
+    """Play with Gemini CLI, one process per prompt; later ones continue the session."""
+    told, home = gemini_settings(env), Path(env["HOME"]) / ".gemini"
     for prompt in prompts:
         again = ["-r", "latest"] if (home / "tmp").exists() and [*home.glob("tmp/*/chats/*")] else []
         command = [str(program), "--yolo", "--skip-trust", "-m", "gemini-2.5-flash", *again, "-p", prompt]

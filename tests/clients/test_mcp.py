@@ -13,7 +13,7 @@ import pytest
 
 from crucible.commands import record
 from samples.waiting import SECONDS
-from tests.clients.clients import play_cline, play_codex, play_copilot, play_opencode, play_qwen
+from tests.clients.clients import play_cline, play_codex, play_copilot, play_gemini, play_opencode, play_qwen
 from tests.clients.conftest import Programs
 from tests.clients.install import CHECKOUT, HOME
 from tests.clients.model import ScriptedModel
@@ -111,6 +111,7 @@ def test_opencode_recalls_and_logs(stage: Stage, programs: Programs) -> None:
         ("copilot", play_copilot, "crucible-"),
         ("qwen-code", play_qwen, "mcp__crucible__"),
         ("cline", play_cline, "crucible__"),
+        ("gemini", play_gemini, "mcp_crucible_"),
     ],
 )
 def test_the_other_clients_recall_and_log(

@@ -14,6 +14,7 @@ import pytest
 from samples.waiting import wait_until
 from tests.clients.clients import (
     cline_settings,
+    gemini_settings,
     play_cline,
     play_codex,
     play_copilot,
@@ -50,7 +51,7 @@ class Requests(ScriptedModel):
     def answer(self, wire: Wire, request: Mapping[str, Any]) -> Answer | int:
         if request.get("tools"):  # not the one that asks for a title
             self.texts.append("\n".join(_strings(request)))
-            self.models.add(request["model"])
+            self.models.add(request.get("model", ""))
             self.tools |= {str(one.get("name") or one.get("function", {}).get("name")) for one in request["tools"]}
         return super().answer(wire, request)
 
@@ -182,6 +183,19 @@ def test_cline_gets_the_briefing_in_its_terminal_beside_the_users_prompt(stage: 
         stop_cline(stage.env())
     assert (model.first.count(OURS), model.first.count(SAID)) == (1, 1)
     assert DECIDED in model.first
+
+
+def test_gemini_gets_the_briefing_as_its_first_prompt_in_its_terminal(stage: Stage, programs: Programs) -> None:
+    program = programs("gemini")
+    stage.more["PATH"] = f"{program.parent}:{stage.env()['PATH']}"
+    with Requests("gemini") as model:
+        stage.more |= gemini_settings(stage.env(model.url))
+        command = ["cru", "launch", "--with", "gemini", "--", "--skip-trust", "-m", "gemini-2.5-flash", "-i", SAID]
+        with OnATerminal(command, stage.project, stage.env()) as terminal:
+            wait_until(lambda: any(OURS in text for text in model.texts), lambda: terminal.shown[-2000:])
+    first = model.texts[0]
+    assert (first.count(OURS), first.count(SAID)) == (1, 1)
+    assert DECIDED in first
 
 
 MINE = "Always answer in rhymes, says the user."
