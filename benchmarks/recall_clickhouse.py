@@ -1,133 +1,136 @@
-"""What a team's search would take in ClickHouse: the events of `recall_team` in a text index, measured through `chdb`.
+"""A team's ClickHouse server: the events of `recall_team`, pushed and asked through the engine in this process (`chdb`).
 
-    pip install chdb && python -m benchmarks.recall_clickhouse [EVENTS]
+    pip install chdb-core && python -m benchmarks.recall_clickhouse [EVENTS]
 
-`cru` has no such backend.  The figures are for `docs/scale.md`: bytes an event, the rate of inserts, and questions of two words, whose newest
-matches are fetched and ranked here by BM25.
+Bytes an event, the rate of inserts of one writer, questions of two words, and how many of the wanted sessions are found
+among the first ten, here and in the embedded index of the same sessions.  Exits 1 when anything was lost or doubled.
 """
 
 from __future__ import annotations
 
-import json
-import math
-import statistics
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
-from benchmarks.recall_team import PER_SESSION, document, questions
-from crucible.search.embedded.segments import analyze
+import orjson
 
-_EVENTS, _BATCH, _NEWEST = 200_000, 20_000, 2_000
-_TABLE = """
-    CREATE TABLE events (
-        project LowCardinality(String), month Date, session String CODEC(ZSTD(3)), sequence UInt32, id FixedString(8) CODEC(ZSTD(3)),
-        kind LowCardinality(String), at DateTime('UTC') CODEC(Delta, ZSTD(3)), text String CODEC(ZSTD(3)), agent LowCardinality(String),
-        channel LowCardinality(String), length UInt32, terms Array(String) CODEC(ZSTD(3)), INDEX by_term terms TYPE text(tokenizer = 'array')
-    ) ENGINE = MergeTree PARTITION BY toYYYYMM(month) ORDER BY (project, session, sequence) SETTINGS non_replicated_deduplication_window = 1000
+from benchmarks.recall_team import NOW, PER_SESSION, Corpus, Measured, ask_all, document, questions
+from crucible.core.settings.settings import KnowledgeSettings
+from crucible.search.clickhouse.clickhouse_push import ClickHousePush
+from crucible.search.clickhouse.clickhouse_rows import ClickHouseTables
+from crucible.search.clickhouse.clickhouse_schema import prune_clickhouse, set_up_clickhouse
+from crucible.search.clickhouse.http_server import ClickHouse, literal
+from crucible.search.embedded.documents import derive_document
+from crucible.search.embedded.index_format import SIDES
+from crucible.search.embedded.ranking import SESSIONS, find_events, rank
+from crucible.search.embedded.segments import open_side, write_part
+from crucible.search.embedded.tantivy_search import Match, Searchers, best, count_stems
+from crucible.search.recall import Question
+from crucible.search.team.push import Pusher
+from crucible.search.team.team_recall import TeamRecall
+from samples.clickhouse_engine import DATABASE, Engine, NoEngine
+
+_EVENTS, _P95, _BYTES = 200_000, 60, 150
+"""The last two are the bars, on a machine with nothing else to do."""
+_SIZES = f"""
+    SELECT table, sum(rows), sum(bytes_on_disk), sum(secondary_indices_compressed_bytes)
+    FROM system.parts WHERE active AND database = '{DATABASE}' AND table IN ('events', 'sessions') GROUP BY table ORDER BY table
 """
-_INSERT = "INSERT INTO events SETTINGS insert_deduplication_token = '{token}' SELECT * FROM file('{path}', 'JSONEachRow', '{names}')"
-_COLUMNS = (
-    "project String, month Date, session String, sequence UInt32, id FixedString(8), kind String, at DateTime, text String, agent String, "
-    "channel String, length UInt32, terms Array(String)"
-)
-_COUNTS = "SELECT {word:String} AS word, count() AS c FROM events WHERE hasAnyTokens(terms, [{word:String}])"
-_FOUND = """
-    SELECT session, sequence, length, arrayMap(word -> countEqual(terms, word), {words:Array(String)}) AS times
-    FROM events WHERE CONDITION(terms, {words:Array(String)}) ORDER BY at DESC LIMIT {most:UInt32}
+_COLUMNS = f"""
+    SELECT table || '.' || column, sum(column_data_compressed_bytes) AS bytes FROM system.parts_columns
+    WHERE active AND database = '{DATABASE}' GROUP BY 1 ORDER BY 2 DESC LIMIT 4
 """
 
 
-def _rows(numbers: range) -> Iterator[dict[str, Any]]:
-    for number in numbers:
-        told = document(number)
-        for sequence, event in enumerate(told.events):
-            stems, at = analyze(event.text), event.at
-            assert at
-            yield {
-                "project": event.project, "month": f"{at:%Y-%m-01}", "session": event.session, "sequence": sequence, "id": event.id[-8:],
-                "kind": event.kind.value, "at": f"{at:%Y-%m-%d %H:%M:%S}", "text": event.text, "agent": event.agent, "channel": event.channel,
-                "length": len(stems), "terms": sorted([*stems, f"\0kind:{event.kind.value}"]),
-            }  # fmt: skip
+class _Direct(ClickHouse):
+    """The engine without a server."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(f"clickhouse://localhost/{DATABASE}")
+        self._engine = engine
+        self.inserting = 0.0
+
+    def run(self, query: str, given: Mapping[str, Any] | None = None, *, within: bool = True) -> list[list[Any]]:
+        params = {name: literal(value) for name, value in (given or {}).items()}
+        answer = self._engine.query(query, params, DATABASE if within else "")
+        return orjson.loads(answer)["data"] if answer else []
+
+    def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], token: str) -> None:
+        data = b"\n".join(map(orjson.dumps, rows))
+        begun = time.perf_counter()
+        query = f"INSERT INTO {table} ({', '.join(columns)}) FORMAT JSONCompactEachRow"
+        self._engine.insert(query, data, {"insert_deduplication_token": token}, DATABASE)
+        self.inserting += time.perf_counter() - begun
 
 
-def _ask(session: Any, text: str, total: int, mean: float) -> list[str]:
-    """Return the sessions whose three best events score best, as `ranking` does."""
-    words = analyze(text)
-    literal = "[" + ",".join(f"'{word}'" for word in words) + "]"
-    counts = {
-        word: json.loads(str(session.query(_COUNTS, "JSONCompact", params={"word": word})))["data"][0][1]
-        for word in words
-    }
-    idf = [math.log(1 + (total - int(counts[word]) + 0.5) / (int(counts[word]) + 0.5)) for word in words]
-    found: dict[tuple[str, int], float] = {}
-    for condition in ("hasAllTokens", "hasAnyTokens"):
-        query = _FOUND.replace("CONDITION", condition)
-        rows = json.loads(str(session.query(query, "JSONCompact", params={"words": literal, "most": _NEWEST})))["data"]
-        for name, sequence, length, times in rows:
-            norm = 1.2 * (0.25 + 0.75 * length / mean)
-            found[name, sequence] = sum(
-                one * 2.2 * int(many) / (int(many) + norm) for one, many in zip(idf, times, strict=True)
-            )
-    best: dict[str, list[float]] = {}
-    for (name, _), score in sorted(found.items(), key=lambda item: -item[1]):
-        best.setdefault(name, []).append(score)
-    scores = Counter(
-        {name: sum(a * b for a, b in zip(some, (1.0, 0.5, 0.25), strict=False)) for name, some in best.items()}
-    )
-    return [name for name, _ in scores.most_common(10)]
+def _embedded(folder: Path, sessions: int) -> float:
+    """Return the share of wanted sessions that the embedded index finds among the first ten."""
+    folder.mkdir()
+    paths = {number: document(number).path for number in range(sessions)}
+    write_part(folder, {number: derive_document(document(number), "") for number in range(sessions)})
+    searchers = Searchers(None, {side: open_side(folder / side) for side in SIDES}, paths, {})  # type: ignore[arg-type]
+    found = []
+    for text, wanted in questions(sessions):
+        asked = find_events(
+            Question(text, limit=10), [], partial(best, searchers, "events"), _no_texts, partial(count_stems, searchers)
+        )
+        if wanted and asked:
+            own = best(searchers, "sessions", asked.terms, SESSIONS)
+            ranked = rank(asked, own, lambda _: False, lambda _: None, NOW)
+            found.append(f"sessions/{wanted}.md" in [one.found.path for one in ranked.sessions])
+    return mean(found)
+
+
+def _no_texts(found: Sequence[Match]) -> Sequence[str]:
+    """No question of `questions` has a phrase."""
+    return [""] * len(found)
+
+
+def _pushed(server: _Direct, sessions: int) -> None:
+    Pusher(ClickHousePush(server), "vault").push(Corpus(range(sessions)))
 
 
 def main(events: int = _EVENTS) -> int:
-    """Print the figures; there is no bar."""
-    try:
-        engine = import_module("chdb.session")  # not in the extras
-    except ImportError:
-        print("skipped: chdb is not installed (pip install chdb, half a gigabyte)")
-        return 0
-    sessions, inserting = events // PER_SESSION, 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        database = engine.Session(f"{folder}/data")
-        database.query(_TABLE)
-        each = _BATCH // PER_SESSION
-        for at in range(0, sessions, each):
-            path = Path(folder, "batch.json")
-            path.write_text("".join(json.dumps(row) + "\n" for row in _rows(range(at, min(at + each, sessions)))))
-            insert = _INSERT.format(token=at, path=path, names=_COLUMNS)
-            begun = time.perf_counter()
-            database.query(insert)
-            inserting += time.perf_counter() - begun
-        database.query(insert)  # a block that is sent twice is stored once
-        database.query("OPTIMIZE TABLE events FINAL")
-        total, size = json.loads(
-            str(
-                database.query(
-                    "SELECT sum(rows), sum(bytes_on_disk) FROM system.parts WHERE active AND table = 'events'",
-                    "JSONCompact",
-                )
+    """Print the figures."""
+    sessions = events // PER_SESSION
+    total = sessions * PER_SESSION
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            engine = Engine(folder)
+        except NoEngine as reason:
+            print(f"skipped: {reason}")
+            return 0
+        server = _Direct(engine)
+        set_up_clickhouse(server)
+        begun = time.perf_counter()
+        _pushed(server, sessions)
+        whole = time.perf_counter() - begun
+        print(
+            f"{total:,} events pushed in {whole:.0f} s, {server.inserting:.1f} s of them in the engine: {total / server.inserting:,.0f} events/s"
+        )
+        prune_clickhouse(server, None)
+        sizes = server.run(_SIZES)
+        for table, rows, size, index in sizes:
+            print(
+                f"  {table}: {int(rows):,} rows, {int(size) / total:.1f} bytes an event, {int(index) / total:.1f} of them text index"
             )
-        )["data"][0]
-        mean = float(json.loads(str(database.query("SELECT avg(length) FROM events", "JSONCompact")))["data"][0][0])
-        taken, found = [], []
-        for text, wanted in questions(sessions):
-            begun = time.perf_counter()
-            answer = _ask(database, text, int(total), mean)
-            taken.append(1000 * (time.perf_counter() - begun))
-            found += [wanted in answer] * bool(wanted)
-        rate = sessions * PER_SESSION / inserting
-        print(
-            f"{int(total):,} events of {sessions * PER_SESSION:,}: {int(size) / int(total):.0f} bytes an event, {rate:,.0f} events/s by one writer"
-        )
-        p95 = statistics.quantiles(taken, n=20)[-1]
-        print(
-            f"questions of two words: p50 {statistics.median(taken):.0f} ms, p95 {p95:.0f} ms, recall@10 {statistics.mean(found):.3f}"
-        )
-    return 0 if int(total) == sessions * PER_SESSION else 1
+        for column, size in server.run(_COLUMNS):
+            print(f"  {column}: {int(size) / total:.1f} bytes an event")
+        print(f"{sum(int(size) for _, _, size, _ in sizes) / total:.0f} bytes an event (bar {_BYTES})")
+        asked = TeamRecall(ClickHouseTables(server), None, KnowledgeSettings())
+        found: Measured = ask_all(asked.ask, sessions)
+        here = _embedded(folder / "embedded", sessions)
+        print(f"questions of two words: p50 {found.p50:.0f} ms, p95 {found.p95:.0f} ms (bar {_P95})")
+        print(f"recall@10 {found.recall:.3f}, of the embedded index {here:.3f}")
+        (kept,) = server.run("SELECT (SELECT count() FROM events) = {events:UInt64} AND (SELECT count() FROM sessions) = {sessions:UInt64}", {"events": total, "sessions": sessions})[0]  # fmt: skip
+        print("nothing lost or doubled" if kept else "NOT KEPT")
+    return 0 if kept else 1
 
 
 if __name__ == "__main__":

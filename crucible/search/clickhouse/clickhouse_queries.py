@@ -1,6 +1,6 @@
 """Search a team's ClickHouse server: convert a question to queries.
 
-Scores are BM25 over the rows that this user may see, as in PostgreSQL; how often a term occurs is known as 1, 2, 4 or 8.
+Scores are BM25 over the rows that this user may see, as in PostgreSQL; how often a term occurs is estimated from `LEVELS`.
 Conditions on terms are answered by the text index alone.  Queries contain only fixed text; all values are parameters.
 """
 
@@ -16,7 +16,7 @@ from crucible.search.embedded.index_format import KINDS
 from crucible.search.embedded.tantivy_search import MOST_SESSIONS, OFTEN, Match, SearchTerms
 from crucible.search.recall import seconds_of
 from crucible.search.team.conditions import Filters, Has, Scored, filters_of, scored_terms
-from crucible.search.team.terms import word_term
+from crucible.search.team.terms import ITEM_COLUMNS, word_term
 
 _NEWEST = 10_000
 """Maximum number of matches of common words that are scored, the newest ones: a common word says little."""
@@ -45,19 +45,37 @@ _SESSIONS = _Side("sessions", "first", "no, project", "no, project, version, 0, 
 class _Sizes(NamedTuple):
     """The number of rows of a table, and the mean lengths of their words and of their names."""
 
-    rows: float = 0.0
-    words: float = 0.0
-    names: float = 0.0
+    rows: float
+    words: float
+    names: float
+
+    @classmethod
+    def of(cls, rows: float, words: float, names: float) -> _Sizes:
+        """Return the sizes of a table with so many rows, words and names."""
+        return cls(rows, words / max(rows, 1), names / max(rows, 1))
+
+
+class StoredNote(NamedTuple):
+    """The version of a note on the server, and the columns of it that are shown."""
+
+    version: int
+    shown: Sequence[Any]
 
 
 class ClickHouseQueries:
-    """The searches of one question.  Counts are remembered, so that they are asked for once."""
+    """The searches of one question.  Counts and notes are remembered until `forget`."""
 
     def __init__(self, server: ClickHouse) -> None:
         """Search on `server`."""
         self._server = server
         self._counts: dict[str, Mapping[str, int]] = {}
         self._sizes: dict[str, _Sizes] = {}
+        self._notes: dict[tuple[int, str], StoredNote] = {}
+        self._asked: set[int] = set()
+
+    def forget(self) -> None:
+        """See `TeamTables`."""
+        self._counts, self._sizes, self._notes, self._asked = {}, {}, {}, set()
 
     def best_events(self, terms: SearchTerms, most: int) -> list[Match]:
         """See `TeamTables`."""
@@ -85,17 +103,21 @@ class ClickHouseQueries:
         """Return the session ids that equal a value or, if there are none, those that begin with it."""
         return [identity for (identity,) in self._server.run(_IDS, {"values": list(values), "most": MOST_SESSIONS})]
 
-    def current(self, places: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int]:
-        """Return the versions of notes that are not removed, by number and project."""
-        rows = self._server.run(_CURRENT, {"nos": sorted({no for no, _ in places})})
-        return {(int(no), project): int(version) for no, project, version, gone in rows if not gone}
+    def notes_of(self, nos: Iterable[int]) -> dict[tuple[int, str], StoredNote]:
+        """Return the notes with these numbers that are not removed, by number and project.  They are remembered."""
+        new = sorted({*nos} - self._asked)
+        self._asked.update(new)
+        for no, project, version, gone, *shown in self._server.run(_NOTES, {"nos": new}) if new else ():
+            if not gone:
+                self._notes[int(no), project] = StoredNote(int(version), shown)
+        return self._notes
 
     def _best(self, side: _Side, terms: SearchTerms, most: int) -> list[Match]:
         limit = most + _SPARE
         while True:
             rows = self._rows(side, terms, limit)
-            versions = self.current((int(row[0]), row[1]) for row in rows) if rows else {}
-            found = [_match(row) for row in rows if versions.get((int(row[0]), row[1])) == int(row[2])]
+            notes = self.notes_of(int(row[0]) for row in rows)
+            found = [_match(row) for row in rows if _is_current(notes, int(row[0]), row[1], int(row[2]))]
             if len(found) >= most or len(rows) < limit:
                 return found[:most]
             limit *= 4
@@ -119,14 +141,15 @@ class ClickHouseQueries:
     def _by_words(self, side: _Side, scored: Sequence[Scored], where: Sequence[str], given: dict[str, Any]) -> str:
         """Return the query that scores matches: all of rare words, and the newest of common ones."""
         score = _score(scored, given, self._weights(side, scored), self._sizes[side.table])
-        common = {one.term for one in scored if self._counts[one.term][side.table] > _NEWEST}
+        is_common = [self._counts[one.term][side.table] > _NEWEST for one in scored]
+        # The index answers what is in the condition: without this, levels would be looked up in the column.
+        every = [f"f{at}{level}" for at in range(len(scored)) for level in ("", *(f"x{level}" for level in LEVELS))]
         parts = []
-        for is_common in (False, True):
-            flags = [f"f{at}" for at, one in enumerate(scored) if (one.term in common) == is_common]
-            if flags:
-                newest = f"ORDER BY {side.time} DESC LIMIT {{newest:UInt32}}" * is_common
-                wanted = " AND ".join([f"({' OR '.join(flags)})", *where])
-                parts.append(f"(SELECT {side.shown}, {score} AS score FROM {side.table} WHERE {wanted} {newest})")  # noqa: S608  our own pieces
+        for common in sorted(set(is_common)):
+            flags = [f"f{at}" for at, one in enumerate(is_common) if one == common]
+            newest = f"ORDER BY {side.time} DESC LIMIT {{newest:UInt32}}" * common
+            wanted = " AND ".join([f"({' OR '.join(flags)})", f"({' OR '.join(every)})", *where])
+            parts.append(f"(SELECT {side.shown}, {score} AS score FROM {side.table} WHERE {wanted} {newest})")  # noqa: S608  our own pieces
         inner = " UNION ALL ".join(parts)
         order = f"ORDER BY score DESC, {side.time} DESC, no, version DESC LIMIT 1 BY {side.key} LIMIT {{most:UInt32}}"
         return f"SELECT * FROM ({inner}) {order}"  # noqa: S608  our own pieces
@@ -145,12 +168,13 @@ class ClickHouseQueries:
         new = [term for term in dict.fromkeys(terms) if term not in self._counts]
         counts = {term: {"events": 0, "sessions": 0} for term in new}
         given = {f"t{at}": term for at, term in enumerate(new)}
-        one = "SELECT '{table}', {at}, count() AS c, 0., 0. FROM {table} WHERE hasAnyTokens(terms, [{{t{at}:String}}])"
+        one = "SELECT '{table}', {at}, count(), [] FROM {table} WHERE hasAnyTokens(terms, [{{t{at}:String}}])"
         parts = [one.format(table=side.table, at=at) for at in range(len(new)) for side in (_EVENTS, _SESSIONS)]
         parts += [] if self._sizes else [_SIZES]
-        for table, at, count, words, names in self._server.run(" UNION ALL ".join(parts), given) if parts else ():
+        for table, at, count, sizes in self._server.run(" UNION ALL ".join(parts), given) if parts else ():
             if at < 0:
-                self._sizes[table] = _Sizes(float(count), float(words), float(names))
+                numbers = list(map(float, sizes))
+                self._sizes = {"events": _Sizes.of(*numbers[:3]), "sessions": _Sizes.of(*numbers[3:])}
             else:
                 counts[new[at]][table] = int(count)
         self._counts.update(counts)
@@ -160,6 +184,11 @@ def _match(row: Sequence[Any]) -> Match:
     no, project, _, number, first, reply, kind, score = row
     known = KINDS[kind] if 0 <= kind < len(KINDS) else None
     return Match(path_of(no, project), number, float(score), int(first), reply, known)
+
+
+def _is_current(notes: Mapping[tuple[int, str], StoredNote], no: int, project: str, version: int) -> bool:
+    note = notes.get((no, project))
+    return note is not None and note.version == version
 
 
 def path_of(no: Any, project: str) -> str:
@@ -180,7 +209,10 @@ def _score(scored: Sequence[Scored], given: dict[str, Any], weights: Sequence[fl
         length, mean = ("names", sizes.names) if one.term.startswith("n") else ("words", sizes.words)
         given |= {f"t{at}": one.term, f"w{at}": weight, f"m{at}": max(mean, 1e-9)}
         given |= {f"t{at}x{level}": level_term(level, one.term) for level in LEVELS}
-        levels = "".join(f" + {level // 2} * hasAnyTokens(terms, [{{t{at}x{level}:String}}])" for level in LEVELS)
+        levels = "".join(
+            f" + {more} * (hasAnyTokens(terms, [{{t{at}x{level}:String}}]) AS f{at}x{level})"
+            for level, more in LEVELS.items()
+        )
         norm = f"1.2 * (0.25 + 0.75 * {length} / {{m{at}:Float64}})"
         flag = f"(hasAnyTokens(terms, [{{t{at}:String}}]) AS f{at})"
         groups.setdefault(one.word, []).append(
@@ -229,9 +261,7 @@ def _parts(has: Has, given: dict[str, Any]) -> list[str]:
 
 _OF_SESSIONS = "(no, project) IN (SELECT no, project FROM sessions WHERE hasAnyTokens(terms, {terms}))"
 _SIZES = """
-    SELECT 'events', -1, sum(events), sum(event_words) / greatest(sum(events), 1), sum(event_names) / greatest(sum(events), 1)
-    FROM sessions WHERE NOT gone
-    UNION ALL SELECT 'sessions', -1, countIf(whole), sum(words) / greatest(countIf(whole), 1), sum(names) / greatest(countIf(whole), 1)
+    SELECT '', -1, 0, [sum(events), sum(event_words), sum(event_names), countIf(whole), sum(words), sum(names)]
     FROM sessions WHERE NOT gone
 """
 _COUNTS_OF_MANY = """
@@ -246,6 +276,7 @@ _IDS = """
         OR arrayExists(v -> startsWith(id, v) AND v NOT IN (SELECT id FROM ids), {values:Array(String)})
     ORDER BY id LIMIT {most:UInt32}
 """
-_CURRENT = """
-    SELECT no, project, max(version) AS newest, argMax(gone, version) FROM sessions WHERE no IN {nos:Array(UInt64)} GROUP BY no, project
-"""
+_NOTES = f"""
+    SELECT no, project, version, gone, title, session_id, started, whole, {", ".join(ITEM_COLUMNS)}
+    FROM sessions WHERE no IN {{nos:Array(UInt64)}} ORDER BY version DESC LIMIT 1 BY no, project
+"""  # noqa: S608  our own pieces

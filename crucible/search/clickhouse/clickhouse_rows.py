@@ -12,7 +12,7 @@ from crucible.search.embedded.tantivy_search import Match
 from crucible.search.question_words import field_value
 from crucible.search.recall import Event, EventKind
 from crucible.search.team.team_recall import Place, ServerState, TeamSession
-from crucible.search.team.terms import ITEM_COLUMNS, fact_term, item_of
+from crucible.search.team.terms import fact_term, item_of
 
 
 class ClickHouseTables(ClickHouseQueries):
@@ -53,28 +53,19 @@ class ClickHouseTables(ClickHouseQueries):
 
     def _events(self, where: str, given: dict[str, Any]) -> dict[Place, Event]:
         """Return the events of current notes, in order."""
-        rows = self._server.run(_EVENTS.format(where=where), given)
-        notes = {
-            (int(no), project): (session, int(version))
-            for no, project, session, version in self._server.run(_NAMES, given)
-        }
+        notes = self.notes_of(given["nos"])
         found = {}
-        for no, project, version, number, *rest in rows:
-            session, current = notes.get((int(no), project), ("", 0))
-            if current == int(version):
-                found[path_of(no, project), number] = _event(session, project, rest)
+        for no, project, version, number, *rest in self._server.run(_EVENTS.format(where=where), given):
+            note = notes.get((int(no), project))
+            if note and note.version == int(version):
+                found[path_of(no, project), number] = _event(note.shown[1], project, rest)
         return found
 
     def sessions_of(self, paths: Iterable[str]) -> dict[str, TeamSession]:
         """See `TeamTables`."""
-        rows = self._server.run(_SESSION_ROWS, {"nos": sorted({place_of_path(path)[0] for path in paths})})
-        return {
-            path_of(no, project): TeamSession(
-                title, session, project, _time(started), None if whole else _item(item, project)
-            )
-            for no, project, gone, title, session, started, whole, *item in rows
-            if not gone
-        }
+        places = {path: place_of_path(path) for path in paths}
+        notes = self.notes_of(no for no, _ in places.values())
+        return {path: _session(notes[place].shown, place[1]) for path, place in places.items() if place in notes}
 
     def state(self) -> ServerState:
         """See `TeamTables`."""
@@ -102,6 +93,11 @@ def _time(microseconds: Any) -> datetime | None:
         return None
 
 
+def _session(shown: Sequence[Any], project: str) -> TeamSession:
+    title, session, started, whole, *item = shown
+    return TeamSession(title, session, project, _time(started), None if whole else _item(item, project))
+
+
 def _item(columns: Sequence[Any], project: str) -> Any:
     *facts, last_used, changed = columns
     return item_of([*facts, _time(last_used), _time(changed)], project)
@@ -127,15 +123,6 @@ _BY_ID = """
     SELECT DISTINCT no, project, session_id FROM sessions
     WHERE hasAnyTokens(terms, {facts:Array(String)}) AND session_id IN {sessions:Array(String)}
 """
-_NAMES = """
-    SELECT no, project, session_id, version FROM (
-        SELECT no, project, session_id, version, gone FROM sessions WHERE no IN {nos:Array(UInt64)} ORDER BY version DESC LIMIT 1 BY no, project
-    ) WHERE NOT gone
-"""
-_SESSION_ROWS = f"""
-    SELECT no, project, gone, title, session_id, started, whole, {", ".join(ITEM_COLUMNS)}
-    FROM sessions WHERE no IN {{nos:Array(UInt64)}} ORDER BY version DESC LIMIT 1 BY no, project
-"""  # noqa: S608  our own pieces
 _STATE = """
     WITH own AS (SELECT project, writes FROM members WHERE role = currentUser() OR has(currentRoles(), role))
     SELECT currentUser(), (SELECT groupUniqArray(project) FROM own), (SELECT groupUniqArray(project) FROM own WHERE writes),

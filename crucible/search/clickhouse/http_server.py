@@ -93,9 +93,11 @@ class ClickHouse:
             settings | {f"param_{name}": literal(value) for name, value in (given or {}).items()}, query
         )
         try:
-            rows: list[list[Any]] = orjson.loads(answer)["data"] if answer else []
+            rows = orjson.loads(answer)["data"] if answer else []
         except (ValueError, KeyError, TypeError):
-            raise ServerFailed(f"{self.place} {_NONE_SUCH}", HERE) from None
+            rows = None
+        if not isinstance(rows, list):
+            raise ServerFailed(f"{self.place} {_NONE_SUCH}", HERE)
         return rows
 
     def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], token: str) -> None:

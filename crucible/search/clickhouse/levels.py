@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from crucible.search.team.terms import TermCounts
 
-LEVELS = (2, 4, 8)
-"""A term that occurs at least this often is also stored with this number before it."""
+LEVELS = {2: 1.0, 3: 1.4, 5: 2.6, 9: 5.0}
+"""A term that occurs at least this often is also stored with the number before it.
+
+The values are what each level adds to 1 to estimate how often the term occurs.
+"""
 
 
 def level_term(level: int, term: str) -> str:

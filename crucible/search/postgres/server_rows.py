@@ -24,6 +24,9 @@ class PostgresTables:
         """See `TeamTables`."""
         check_ready(self._server)
 
+    def forget(self) -> None:
+        """See `TeamTables`: nothing is remembered."""
+
     def best_events(self, terms: SearchTerms, most: int) -> list[Match]:
         """See `TeamTables`."""
         return best_events(self._server, terms, most)

@@ -5,7 +5,7 @@ Text from a server is as untrusted as a note: anyone who may write to a project 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -58,6 +58,10 @@ class TeamTables(Protocol):
 
     def check_ready(self) -> None:
         """Raise `ServerFailed` unless the tables exist in this version."""
+        ...
+
+    def forget(self) -> None:
+        """Forget what was read for the last question, since notes may have changed."""
         ...
 
     def best_events(self, terms: SearchTerms, most: int) -> list[Match]:
@@ -146,6 +150,7 @@ class TeamRecall:
         if not self._is_ready:
             self._tables.check_ready()
             self._is_ready = True
+        self._tables.forget()
         return self._tables
 
     def _ranked_answer(self, found: RankInput, now: datetime, notes: Sequence[str]) -> Answer:
@@ -166,10 +171,12 @@ class TeamRecall:
 
         own = [one for one in own if one.path in sessions]
         ranked = rank(known, own, lambda path: sessions[path].item is not None, weigh_item, now)
-        hits = fold_hits(_hits(tables, ranked.events, found.terms, question.context), question.shown, analyze)
-        passages = {one.event.session: one for one in _hits(tables, ranked.passages.values(), found.terms, 0)}
+        passages = list(ranked.passages.values())
+        events = tables.events_of([*_spans(ranked.events, question.context), *_spans(passages, 0)])
+        hits = fold_hits(_hits(events, ranked.events, found.terms, question.context), question.shown, analyze)
+        of_others = {one.event.session: one for one in _hits(events, passages, found.terms, 0)}
         found_sessions = (_session_hit(sessions[one.found.path], one) for one in ranked.sessions)
-        listed = with_passages(found_sessions, hits, passages)
+        listed = with_passages(found_sessions, hits, of_others)
         return Answer(hits, listed, tuple(notes), is_uncertain(hits, found.terms.weights(), found.terms.asked()))
 
 
@@ -177,10 +184,16 @@ def _session_hit(row: TeamSession, one: Ranked) -> SessionHit:
     return SessionHit(row.session, row.title, one.score, one.parts, row.started, row.project)
 
 
-def _hits(tables: TeamTables, ranked: Collection[Ranked], terms: SearchTerms, context: int) -> tuple[Hit, ...]:
+def _spans(ranked: Iterable[Ranked], context: int) -> Iterator[tuple[str, int, int]]:
+    context = min(max(context, 0), MOST_CONTEXT)
+    return ((one.found.path, max(one.found.number - context, 0), one.found.number + context) for one in ranked)
+
+
+def _hits(
+    events: Mapping[Place, Event], ranked: Collection[Ranked], terms: SearchTerms, context: int
+) -> tuple[Hit, ...]:
     context = min(max(context, 0), MOST_CONTEXT)
     places = [(one.found.path, one.found.number) for one in ranked]
-    events = tables.events_of([(path, max(at - context, 0), at + context) for path, at in places])
     hits = []
     for one, (path, at) in zip(ranked, places, strict=True):
         if (path, at) in events:

@@ -1,0 +1,182 @@
+"""The connection to a ClickHouse server: one-line errors, never with a password, and the commands of a team."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from crucible.core.errors import CrucibleError, ServerFailed
+from crucible.core.settings.settings import RecallSettings
+from crucible.search.background_update import BACKEND_VARIABLE
+from crucible.search.clickhouse.http_server import ClickHouse, literal, place_of_clickhouse
+from crucible.search.recall import Question
+from crucible.search.team.team_address import chosen_address
+from crucible.search.team_servers import open_team
+from crucible.vault.notes.vault import Vault
+from samples.clickhouse_engine import PASSWORD
+from tests.cases import for_each
+from tests.journeys.notes import LIMITER, note, write
+from tests.running import Cru
+from tests.unit.search.vaults import NOW
+
+SECRET = "hunter2-hunter2"
+
+
+def _error_line(address: str, seconds: float = 2.0) -> str:
+    with pytest.raises(CrucibleError) as failed:
+        open_team(address, seconds=seconds).ask(Question("anything"), NOW)
+    assert "\n" not in str(failed.value)
+    assert SECRET not in str(failed.value) + failed.value.hint
+    assert failed.value.hint
+    assert failed.value.__suppress_context__ or failed.value.__context__ is None
+    return str(failed.value)
+
+
+@for_each(
+    ("address", "said"),
+    [
+        (f"clickhouse://me:{SECRET}@127.0.0.1:1/team", "ClickHouse at 127.0.0.1:1 is not running there"),
+        (f"clickhouse://me:{SECRET}@no-such-host.invalid", "ClickHouse at no-such-host.invalid:8443 is not found"),
+        (f"clickhouse://me:a/{SECRET}@host/team", "recall.backend: "),
+        (f"clickhouse://me:1/{SECRET}@host/team", "recall.backend: "),
+        (f"clickhouse://me:1?{SECRET}@host/team", "recall.backend: "),
+        (f"clickhouse://me:1#{SECRET}@host/team", "recall.backend: "),
+        (f"clickhouse://me@host:{SECRET}/team", "recall.backend: "),
+        (f"clickhouse://me@host/team?tls={SECRET}", "recall.backend: only the option secure"),
+        (f"clickhouse://me@host/{SECRET}", "recall.backend: "),
+    ],
+)
+def test_an_unreachable_server_is_a_one_line_error_without_the_password(address: str, said: str) -> None:
+    with pytest.raises(CrucibleError) as failed:
+        open_team(address, seconds=2).ask(Question("anything"), NOW)
+    shown = str(failed.value) + failed.value.hint
+    assert shown.startswith(said)
+    assert SECRET not in shown + repr(place_of_clickhouse("clickhouse://h")) + repr(RecallSettings(address))
+
+
+@for_each(
+    ("address", "place"),
+    [
+        (f"clickhouse://anna:{SECRET}@db.example.org/team", "db.example.org:8443"),
+        ("clickhouse://anna@db.example.org/team?secure=false", "db.example.org:8123"),
+        ("clickhouses://localhost/team", "localhost:8443"),
+        ("clickhouse://localhost/team?secure=true", "localhost:8443"),
+        ("clickhouse://[::1]:9000/team", "[::1]:9000"),
+    ],
+)
+def test_only_this_machine_is_asked_without_encryption(address: str, place: str) -> None:
+    assert str(place_of_clickhouse(address)) == f"ClickHouse at {place}"
+
+
+@contextmanager
+def _listening(reply: bytes | None) -> Iterator[str]:
+    """The address of a service that accepts connections, sends `reply` and closes; None keeps it silent."""
+    kept = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            with suppress(OSError):
+                while True:
+                    line, _ = listener.accept()
+                    kept.append(line)
+                    if reply is not None:
+                        line.recv(100_000)
+                        line.sendall(reply)
+                        line.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        yield f"clickhouse://me:{SECRET}@127.0.0.1:{listener.getsockname()[1]}/team"
+        listener.shutdown(socket.SHUT_RDWR)
+    for line in kept:
+        line.close()
+
+
+def _http(status: int, body: str, *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status} Said", *headers, f"Content-Length: {len(body)}", "Connection: close", "", body]
+    return "\r\n".join(lines).encode()
+
+
+@for_each(
+    ("reply", "said"),
+    [
+        (_http(200, "<html>"), "is not a ClickHouse server"),
+        (_http(502, "<html>"), "is not a ClickHouse server"),
+        (_http(200, '{"data": 3}'), "is not a ClickHouse server"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "is not a ClickHouse server"),
+        (b"", "cannot be reached"),
+        (_http(403, f"Code: 516. DB::Exception: {SECRET}"), "refuses this user or the password"),
+        (_http(404, SECRET, "X-ClickHouse-Exception-Code: 60"), "is not set up for recall"),
+        (_http(500, SECRET, "X-ClickHouse-Exception-Code: 159"), "is too slow"),
+        (_http(500, SECRET, "X-ClickHouse-Exception-Code: 241"), "has too little memory for this"),
+        (_http(500, SECRET, "X-ClickHouse-Exception-Code: 999"), "refused it (code 999)"),
+        (_http(200, '{"data": [[1, "25.8.1.1"]]}'), "is older than ClickHouse 26.2"),
+        (_http(200, '{"data": [[0, "26.9.1.1"]]}'), "is not set up for recall"),
+        (_http(200, '{"data": [[9, "26.9.1.1"]]}'), "has tables from a newer Crucible"),
+        (None, "stopped answering"),
+    ],
+)
+def test_what_another_server_says_is_never_shown(reply: bytes | None, said: str) -> None:
+    with _listening(reply) as address:
+        assert _error_line(address, 0.2).endswith(said)
+
+
+def test_a_server_without_tls_is_reported() -> None:
+    with _listening(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address:
+        assert _error_line(address + "?secure=true").endswith("does not support the requested TLS mode")
+
+
+def test_a_wrong_password_and_a_lost_connection_are_handled(emptied: str) -> None:
+    assert _error_line(emptied.replace("s3cret", SECRET)).endswith("refuses this user or the password")
+    server = ClickHouse(emptied)
+    server.run("SELECT 1")
+    assert server._open
+    server._open.sock.shutdown(socket.SHUT_RDWR)
+    assert server.run("SELECT currentUser()") == [["default"]]
+    with pytest.raises(ServerFailed, match=r"refused it \(code \d+\)"):
+        server.run("SELECT FROM")
+
+
+def test_any_text_is_passed_as_a_parameter(emptied: str) -> None:
+    server = ClickHouse(emptied)
+    for text in ("", "it's", 'a"b', "\\", "\\'", "a\tb\nc\r\0d", "{x:String}", "設計 🤔", "], ['"):
+        assert server.run("SELECT {t:String}, {a:Array(String)}", {"t": text, "a": [text, text]}) == [
+            [text, [text] * 2]
+        ]
+    assert literal("x" * 9_999) == "x" * 1_000
+    assert literal("\ud800") == "?"
+
+
+def test_the_password_comes_from_the_environment() -> None:
+    env = {"CLICKHOUSE_PASSWORD": PASSWORD}
+    assert chosen_address("clickhouse://anna@host/team", env) == "clickhouse://anna:s3cret%2Fp%40ss%3Aword@host/team"
+    assert chosen_address("clickhouse://anna:own@host/team", env) == "clickhouse://anna:own@host/team"
+    assert chosen_address("postgresql://anna@host/team", env) == "postgresql://anna@host/team"
+
+
+def test_all_team_commands_work(emptied: str, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(BACKEND_VARIABLE, emptied)
+    write(vault, "2026-11-21-limiter", LIMITER)
+    write(vault, "2026-11-20-other", note("2026-11-20-other"))
+    assert cru("team", "setup").stderr == "nothing to do\n"
+    pushed = cru("team", "push", "--format", "json")
+    assert pushed.exit_code == 0, pushed.stderr
+    assert json.loads(pushed.stdout)["new"] == 2
+
+    def found() -> list[str]:
+        return [hit["session"] for hit in json.loads(cru("recall", "bucket", "--format", "json").stdout)["hits"]]
+
+    assert set(found()) == {"2026-11-21-limiter"}
+    status = cru("team", "status").stdout
+    assert "ClickHouse at 127.0.0.1:" in status
+    assert "2 sessions" in status
+    (vault.root / "sessions" / "2026-11-21-limiter.md").unlink()
+    assert json.loads(cru("team", "sync", "--format", "json").stdout)["removed"] == 1
+    assert found() == []
+    assert "0 notes removed" in cru("team", "prune", "--older-than", "2026-11-20").stderr
+    assert "1 note removed" in cru("team", "prune", "--older-than", "2026-12-01").stderr
+    assert "1 note: older than what the server keeps" in cru("team", "push").stderr
