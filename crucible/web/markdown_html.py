@@ -61,6 +61,8 @@ def render_markdown(text: str, links: NoteLinks = no_notes, place: str = "", cle
     escapes split it.
     """
     text = clean(text) if clean else text
+    if not text:
+        return Markup()
     paragraphs = text.split("\n\n")
     if all(map(_SIMPLE.fullmatch, paragraphs)):
         return Markup("".join(_paragraph(one, links) for one in paragraphs))  # noqa: S704  only text and code, escaped
