@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -34,11 +35,25 @@ class CallDetail(NamedTuple):
         return any(self)
 
 
-def read_call_details(root: Path, session_id: str, calls: Iterable[tuple[str, ToolCall]]) -> dict[str, CallDetail]:
-    """Return the details of calls by their ids on the page.  Pass all calls of a session, in the order of the note."""
+LEFT_OUT = CallDetail(mark="Not on this page, which would be too large.")
+
+
+def read_call_details(
+    root: Path, session_id: str, calls: Iterable[tuple[str, ToolCall]], room: int = sys.maxsize
+) -> dict[str, CallDetail]:
+    """Return the details of calls by their ids on the page.  Pass all calls of a session, in the order of the note.
+
+    `room` is the number of characters for all of them.  Details that do not fit are left out, and say so.
+    """
     matched = matched_records(call_records(root, session_id))
-    found = ((name, matched(call)) for name, call in calls)
-    return {name: detail for name, records in found if records and (detail := detail_of(*records))}
+    details: dict[str, CallDetail] = {}
+    for name, call in calls:
+        records = matched(call)
+        if records and (detail := detail_of(*records)):
+            size = sum(map(len, detail))
+            details[name] = detail if size <= room else LEFT_OUT
+            room -= size if size <= room else 0
+    return details
 
 
 def detail_of(used: EventRecord, returned: EventRecord | None) -> CallDetail:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -100,10 +101,15 @@ def shared_session(web: WebVault, session: Session, level: Level, redaction: Sha
     return Shared(whole, redaction.value(web.cost(session)), level)
 
 
-def redacted_report(web: WebVault, session: Session, level: Level, redaction: ShareRedaction) -> Report:
-    """Redact a session, without its subagents, and the details of its calls if the level shows them."""
+def redacted_report(
+    web: WebVault, session: Session, level: Level, redaction: ShareRedaction, room: int = sys.maxsize
+) -> Report:
+    """Redact a session, without its subagents, and the details of its calls if the level shows them.
+
+    `room` is the number of characters for the details of all calls.
+    """
     is_full = level is Level.FULL
-    details = read_call_details(web.vault.root, session.id, calls_of(session)) if is_full else {}
+    details = read_call_details(web.vault.root, session.id, calls_of(session), room) if is_full else {}
     return Report(_redacted(session, level, redaction), {name: redaction.value(one) for name, one in details.items()})
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from tempfile import SpooledTemporaryFile
+from pathlib import Path
+from tempfile import SpooledTemporaryFile, gettempdir
 from typing import NamedTuple, Self
 
 from crucible.core.errors import CrucibleError
@@ -80,16 +81,16 @@ class Export:
             self._on_error(error)
             return
         taken = redaction.take()
-        row = PageRow(page.path, page.key, "", made.links, made.found, made.contents, *taken)
+        row = PageRow(page.path, page.key, "", -1, made.links, made.found, made.contents, *taken)
         self._keep(row, made.html.encode("utf-8", "replace"))
 
     def _keep(self, row: PageRow, data: bytes) -> None:
         """Keep a file for writing, unless it is there already."""
-        row = row._replace(digest=digest_of_bytes(data))
+        row = row._replace(digest=digest_of_bytes(data), size=len(data))
         old = self._folder.rows.get(row.path)
         if old is None or old.digest != row.digest or not self._folder.has(row.path):
             packed = zlib.compress(data, 1)
-            with write_errors(self._folder.root):
+            with write_errors(Path(gettempdir())):
                 self._places[row.path] = (self._waiting.tell(), len(packed))
                 self._waiting.write(packed)
         self.rows[row.path] = row

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import NamedTuple
 
 import orjson
@@ -34,13 +35,15 @@ _PATH = late_pattern(r"(?:[a-z]+/)?[^/\x00-\x1f\\]+\.(?:html|css|js|svg)")
 class PageRow(NamedTuple):
     """What the manifest knows of a file.
 
-    `key` stands for all that a page depends on but its links, "" if the page is made each time; `digest` for its bytes.
+    `key` stands for all that a page depends on but its links, "" if the page is made each time; `digest` for its bytes,
+    of which there are `size`.
     The rest is what the page contributes to the search and to the summary before the next export.
     """
 
     path: str
     key: str = ""
     digest: str = ""
+    size: int = -1
     links: Mapping[str, str] = {}
     found: Entry | None = None
     contents: Contents = Contents()
@@ -76,8 +79,12 @@ class SiteFolder:
             return b""
 
     def has(self, path: str) -> bool:
-        """Return whether a file is there."""
-        return (self.root / path).is_file()
+        """Return whether a file is there as it was written: a crash of the machine leaves files without their bytes."""
+        try:
+            found = (self.root / path).stat()
+        except OSError:
+            return False
+        return S_ISREG(found.st_mode) and found.st_size == self.rows[path].size
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -40,10 +40,12 @@ from crucible.web.shared_session import Contents, contents_of, redacted_report
 from crucible.web.site_search import Entry, Part, depth_of, part_of
 from crucible.web.web_vault import FOLDERS, SESSION_PAGES, WebVault, cost_note, show_cost
 
-_FORMAT = 1
+_FORMAT = 2
 """Increase it when pages change although nothing that they depend on does."""
 _ON_A_PAGE = 200
 """Sessions on one page of the list."""
+_ROOM = 8_000_000
+"""Characters on a session's page for the arguments and outputs of its calls; browsers are slow with larger pages."""
 _LONGEST_NAME = 200
 """Maximum bytes of a page's name."""
 _SECTIONS = (
@@ -217,7 +219,7 @@ class SitePages:
 
     def _session(self, row: Row, path: str) -> Made:
         note: Note = self._web.vault.read(_file_of(row, self._web.vault.root))
-        report = redacted_report(self._web, note.session, self._level, self._redaction)
+        report = redacted_report(self._web, note.session, self._level, self._redaction, _ROOM)
         cost = self._shared(self._costs.get(str(row["path"]), NO_COST))
         links = _Asked(self.address_of)
         shown = Shown(self._level, links, report.details)

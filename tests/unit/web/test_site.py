@@ -120,6 +120,17 @@ def test_a_level_leaves_out_what_it_does_not_show_also_from_the_search(
     assert [word for word in ("mine", "prose", "tool") if f"word{word}" in everything] == words.split()
 
 
+def test_outputs_that_would_make_a_page_too_large_are_left_out_and_it_says_so(
+    vault: Vault, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cru(vault)("import", "claude-code", TESTS / "data" / "transcripts" / "claude-code" / "limiter")
+    monkeypatch.setattr("crucible.web.site_pages._ROOM", 300)
+    Cru(vault)("web", "--export", site, "--yes")
+    page = max((site / "sessions").iterdir(), key=lambda path: path.stat().st_size).read_text(encoding="utf-8")
+    assert "<p class=facts>Not on this page, which would be too large.</p>" in page
+    assert 0 < sum(map(len, re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL))) <= 300
+
+
 # --- the next export -------------------------------------------------------------------------------------------------
 
 
