@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,15 +45,26 @@ def read_call_details(
 
     `room` is the number of characters for all of them.  Details that do not fit are left out, and say so.
     """
-    matched = matched_records(call_records(root, session_id))
     details: dict[str, CallDetail] = {}
-    for name, call in calls:
-        records = matched(call)
-        if records and (detail := detail_of(*records)):
+    for name, records in _recorded(root, session_id, calls):
+        if detail := detail_of(*records):
             size = sum(map(len, detail))
             details[name] = detail if size <= room else LEFT_OUT
             room -= size if size <= room else 0
     return details
+
+
+def read_call_detail(root: Path, session_id: str, calls: Iterable[tuple[str, ToolCall]], wanted: str) -> CallDetail:
+    """Return the details of the call with the id `wanted`.  Pass all calls of a session, in the order of the note."""
+    recorded = _recorded(root, session_id, calls)
+    return next((detail_of(*records) for name, records in recorded if name == wanted), CallDetail())
+
+
+def _recorded(
+    root: Path, session_id: str, calls: Iterable[tuple[str, ToolCall]]
+) -> Iterator[tuple[str, tuple[EventRecord, EventRecord | None]]]:
+    matched = matched_records(call_records(root, session_id))
+    return ((name, records) for name, call in calls if (records := matched(call)))
 
 
 def detail_of(used: EventRecord, returned: EventRecord | None) -> CallDetail:

@@ -32,7 +32,7 @@ from crucible.memory.history.history_folder import HISTORY
 from crucible.vault.events.event_files import may_have_records
 from crucible.vault.notes.vault import Note
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
-from crucible.web.call_details import read_call_details
+from crucible.web.call_details import read_call_detail
 from crucible.web.live_changes import LiveChanges
 from crucible.web.note_pages import inbox_values, note_values, table_of, workflow_values
 from crucible.web.overview_page import overview_values, waiting_values
@@ -253,8 +253,7 @@ class _Pages:
             name, call = call_in_place(note.session, call)
             if not name:
                 break
-        found = read_call_details(self._web.vault.root, note.name, calls_of(note.session))
-        detail = found.get(call)
+        detail = read_call_detail(self._web.vault.root, note.name, calls_of(note.session), call)
         return HTMLResponse(render_detail(detail) if detail else "<p class=facts>The event log has no details.</p>")
 
     async def _events(self, request: Request) -> Response:
