@@ -38,7 +38,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 96 KB, in which a site has no room."""
     place = tmp_path / "disk"
     place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=96k", "none", place]
+    command: list[str | Path] = ["mount", "-t", "tmpfs", "-o", "size=96k", "none", place]
     if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("may not mount a small file system")
     yield place
@@ -70,7 +70,17 @@ def assert_whole(site: Path, vault: Vault) -> None:
 
 def test_of_exports_at_once_one_writes_and_the_site_is_whole(full_vault: Vault, tmp_path: Path) -> None:
     site = tmp_path / "site"
-    command = [sys.executable, "-m", "crucible", "--vault", full_vault.root, "web", "--export", site, "--yes"]
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "crucible",
+        "--vault",
+        full_vault.root,
+        "web",
+        "--export",
+        site,
+        "--yes",
+    ]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     running = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for _ in range(3)]
     said = [one.communicate(timeout=60)[0].decode() for one in running]
