@@ -13,6 +13,12 @@ const saved = (key, value) => {
   return null;
 };
 
+// --- the bar, which a narrow window cuts
+
+const section = one(".top [aria-current]");
+const bar = section && section.parentElement;
+if (bar) bar.scrollLeft = section.offsetLeft + section.offsetWidth + 24 - bar.offsetLeft - bar.offsetWidth;
+
 // --- theme and level
 
 const setTheme = (theme) => { root.dataset.theme = theme; saved("cru-theme", theme); };
