@@ -17,11 +17,13 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from samples.waiting import SECONDS, wait_until
+from tests.clients.install import VERSIONS
 
 CLAUDE_TOOLS = "Bash,Read,Agent,Edit,Write,TaskCreate,TaskUpdate,mcp__crucible"
 Kill = Callable[[], bool]
 """Whether the moment has come."""
 
+QWEN_SHIM = Path(__file__).with_name("qwen_shim.cjs")
 NOWHERE = "http://127.0.0.1:9"
 """A proxy address without a server: a client's requests to anything but the model fail at once."""
 
@@ -48,8 +50,14 @@ def quiet_environment(home: Path, project: Path, path: Sequence[str], url: str) 
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+        "OPENCODE_MODELS_PATH": str(_opencode_folder(home) / "models.json"),
         "npm_config_offline": "true",
     }
+
+
+def _opencode_folder(home: Path) -> Path:
+    return home / ".config" / "opencode"
 
 
 class ClaudeCode:
@@ -155,9 +163,16 @@ def codex_settings(env: Mapping[str, str]) -> Path:
 
 
 def opencode_settings(env: Mapping[str, str], **more: Any) -> None:
-    """Write OpenCode's settings."""
-    settings = Path(env["HOME"]) / ".config" / "opencode" / "opencode.json"
-    settings.parent.mkdir(parents=True, exist_ok=True)
+    """Write OpenCode's settings.
+
+    It would read some thousand models of other makers, and without a network try to fetch its own library for plugins,
+    at every start: a third of its processor time.  So it finds a list without models, and the library among what is installed.
+    """
+    folder = _opencode_folder(Path(env["HOME"]))
+    (folder / "node_modules").mkdir(parents=True, exist_ok=True)
+    (folder / "models.json").write_text("{}")
+    installed = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": VERSIONS["opencode-ai"]}}}}
+    (folder / "package-lock.json").write_text(json.dumps(installed))
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "scripted",
@@ -165,7 +180,7 @@ def opencode_settings(env: Mapping[str, str], **more: Any) -> None:
         "options": {"baseURL": f"{env['ANTHROPIC_BASE_URL']}/v1", "apiKey": "none"},
     }
     told = {"autoupdate": False, "model": "scripted/scripted", "provider": {"scripted": provider}}
-    settings.write_text(json.dumps(told | more))
+    (folder / "opencode.json").write_text(json.dumps(told | more))
 
 
 def play_codex(
@@ -232,9 +247,17 @@ def qwen_settings(env: Mapping[str, str]) -> dict[str, str]:
     settings = home / "settings.json"
     known = json.loads(settings.read_text()) if settings.exists() else {}
     settings.write_text(json.dumps(known | quiet | {"memory": {"enableManagedAutoMemory": False}}))
-    # It would send requests to loopback through a proxy too.
-    url = f"{env['ANTHROPIC_BASE_URL']}/v1"
-    return {**env, "OPENAI_BASE_URL": url, "OPENAI_MODEL": "scripted", "HTTP_PROXY": "", "HTTPS_PROXY": ""}
+    return {
+        **env,
+        "OPENAI_BASE_URL": f"{env['ANTHROPIC_BASE_URL']}/v1",
+        "OPENAI_MODEL": "scripted",
+        # It would send requests to loopback through a proxy too.
+        "HTTP_PROXY": "",
+        "HTTPS_PROXY": "",
+        # It would start itself a second time, with more memory.
+        "QWEN_CODE_NO_RELAUNCH": "true",
+        "NODE_OPTIONS": f'--require "{QWEN_SHIM}"',
+    }
 
 
 def play_qwen(
