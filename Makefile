@@ -5,8 +5,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 # Workers for pytest-xdist, one more than there are cores, since many tests wait for a process or the disk; `make test WORKERS=0` runs in one process.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-# A client keeps more than a core busy.
-E2E_WORKERS ?= 2
+# Real clients wait, too: with a worker a core, a third of the time was nobody's.
+E2E_WORKERS ?= $(WORKERS)
 # Trainers have an environment of their own.  Name a build of torch for the CPU: on Linux the usual one brings gigabytes for cards.
 LEARN  ?= .cache/learn
 TORCH  ?= torch==2.13.0
@@ -46,7 +46,7 @@ demo: $(VENV)/.installed ## Import a real transcript into a copy of the example 
 	@echo "The vault is $(DEMO). Open that folder in Obsidian, or try: cd $(DEMO) && $(CURDIR)/$(BIN)/cru"
 
 # Bytecode is kept, whatever the caller thinks of it: each of the many processes that tests start would compile the same modules again.
-test coverage: export PYTHONDONTWRITEBYTECODE =
+test coverage e2e: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.installed-dev ## Run all tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
