@@ -19,7 +19,9 @@ PACKAGE = Path(crucible.__file__).parent
 ROOT = PACKAGE.parent
 
 LATE = {
+    "crucible.core.batches": {"crucible.core.vault_copies"},
     "crucible.core.processes": {"crucible.core.cluster"},
+    "crucible.search.embedded.documents": {"crucible.core.vault_copies"},
     "crucible.memory.bookmarks.make_bookmark": {"crucible.clients.registry"},
     "crucible.vault.index.index": {"crucible.vault.index.note_rows"},
     "crucible.documents.markdown.wikilinks": {
@@ -41,6 +43,7 @@ LATE = {
         "crucible.core.settings.settings",
         "crucible.core.settings.toml_scan",
         "crucible.vault.index.time_filters",
+        "crucible.core.buckets",
         "crucible.core.cluster",
         "crucible.core.processes",
     },

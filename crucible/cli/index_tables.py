@@ -66,7 +66,7 @@ def show_table(door: Door, /, *, table: str, session: str | None, format_: str, 
 @flag("--recall", "Also rebuild the index that recall searches.")
 @with_options(WORKERS)
 @click.pass_obj
-def rebuild(door: Door, *, recall: bool, jobs: int | None, scheduler: str | None) -> int:
+def rebuild(door: Door, *, recall: bool, jobs: int | None, scheduler: str | None, copy: str | None) -> int:
     """Rebuild the index from the notes.
 
     \b
@@ -79,7 +79,7 @@ def rebuild(door: Door, *, recall: bool, jobs: int | None, scheduler: str | None
       cru index rebuild
       cru index rebuild --recall --jobs 4
     """
-    workers = workers_of(jobs, scheduler)
+    workers = workers_of(jobs, scheduler, copy)
     if workers and not recall:
         raise UsageError("--jobs and --on require --recall", "cru index rebuild --recall --jobs 4")
     now = rebuild_index(open_index(door))

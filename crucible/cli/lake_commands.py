@@ -61,6 +61,7 @@ def export(
     delete_list: str | None,
     jobs: int | None,
     scheduler: str | None,
+    copy: str | None,
     format_: str,
 ) -> int:
     """Export the vault's sessions as Parquet files for analysis: a lake.
@@ -87,7 +88,7 @@ def export(
     from crucible.commands.lake.lake_inputs import ExportOptions, VaultSource  # noqa: PLC0415  as above
     from crucible.commands.lake.lake_store import open_store  # noqa: PLC0415  as above
 
-    delete, workers = _listed(delete_list) if delete_list else (), workers_of(jobs, scheduler)
+    delete, workers = _listed(delete_list) if delete_list else (), workers_of(jobs, scheduler, copy)
     vault = open_vault(door)
     source = VaultSource(
         str(vault.root),

@@ -166,6 +166,7 @@ def learn(
     every: bool,
     jobs: int | None,
     scheduler: str | None,
+    copy: str | None,
     format_: str,
     **given: Any,
 ) -> int:
@@ -196,7 +197,7 @@ def learn(
     """
     has_purpose = bool(given["export"] or given["types"])
     options = _ExportOptions(**{name: given.pop(name) for name in _ExportOptions._fields})
-    workers = workers_of(jobs, scheduler)
+    workers = workers_of(jobs, scheduler, copy)
     selection = _selection(given)
     _check(options, selection, format_)
     _splits(selection, options)  # reports invalid options before the long work begins

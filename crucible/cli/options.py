@@ -233,18 +233,28 @@ WORKERS = (
         metavar="ADDRESS",
         help="Work on the Dask cluster of this scheduler: tls://host:8786.",
     ),
+    click.option(
+        "--from",
+        "copy",
+        metavar="ADDRESS",
+        help="Let the workers read this copy of the vault: s3://bucket/prefix.",
+    ),
 )
 
 
-def workers_of(jobs: int | None, scheduler: str | None) -> Workers | None:
+def workers_of(jobs: int | None, scheduler: str | None, copy: str | None) -> Workers | None:
     """Return where to work, None for the usual way.  Raises `UsageError` for both options or an unsafe address."""
     if jobs is None and scheduler is None:
+        if copy is not None:
+            raise UsageError("--from requires --jobs or --on", "add one of them")
         return None
-    from crucible.core.cluster import check_scheduler  # noqa: PLC0415  late, as above
+    from crucible.core.buckets import check_bucket  # noqa: PLC0415  late, as above
+    from crucible.core.cluster import check_scheduler  # noqa: PLC0415  as above
     from crucible.core.processes import Workers  # noqa: PLC0415  as above
 
+    copy = check_bucket(copy) if copy is not None else ""
     if scheduler is None:
-        return Workers(jobs or 1)
+        return Workers(jobs or 1, copy=copy)
     if jobs is not None:
         raise UsageError("--jobs and --on cannot be used together", "remove one of them")
-    return Workers(scheduler=check_scheduler(scheduler))
+    return Workers(scheduler=check_scheduler(scheduler), copy=copy)

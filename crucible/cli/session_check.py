@@ -37,6 +37,7 @@ def check(
     staged: bool,
     jobs: int | None,
     scheduler: str | None,
+    copy: str | None,
     format_: str,
 ) -> int:
     """Check session notes, or look for secrets in the vault.
@@ -60,7 +61,7 @@ def check(
     """
     if staged and (sessions or not secrets):
         raise UsageError("--staged requires --secrets and no ID", "cru session check --secrets --staged")
-    workers = workers_of(jobs, scheduler)
+    workers = workers_of(jobs, scheduler, copy)
     if secrets and workers:
         raise UsageError("--secrets works in one process", "remove --jobs and --on")
     vault = open_vault(door, looks=not staged)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
@@ -41,7 +41,7 @@ class Run(NamedTuple):
     """A piece of work on notes of the vault at `root`; `what` names it, with its options.
 
     `make` returns the function that does it, for the root of the vault.  Results are kept only while what they were made
-    from is the same: the notes, `others` of each, and `basis`.
+    from is the same: the notes, `others` of each, and `basis`.  The work reads no other files.
     """
 
     root: Path
@@ -70,7 +70,7 @@ def work_in_batches(run: Run, paths: Sequence[Path]) -> Generator[Any, None, Non
     batches = {_shard_name(basis, batch, run.others): batch for batch in batches_of(paths)}
     _write_manifest(folder, run.what, [*batches])
     missing = {name: batch for name, batch in batches.items() if not (folder / name).exists()}
-    made = spread(_work, [*missing.values()], run.workers, partial(_begin, run.make, run.root))
+    made = _spread(run, [*missing.values()])
     for name, batch in batches.items():
         if name in missing:
             result = next(made)
@@ -79,6 +79,18 @@ def work_in_batches(run: Run, paths: Sequence[Path]) -> Generator[Any, None, Non
         else:
             yield _read_shard(folder / name, run, batch)
     rmtree(folder, ignore_errors=True)
+
+
+def _spread(run: Run, batches: Sequence[Sequence[Path]]) -> Generator[Any, None, None]:
+    if not run.workers.copy:
+        return spread(_work, batches, run.workers, partial(_begin, run.make, run.root))
+    from crucible.core.vault_copies import spread_on_copy  # noqa: PLC0415  needed for buckets only
+
+    return spread_on_copy(run.make, run.root, batches, lambda batch: _files_of(batch, run.others), run.workers)
+
+
+def _files_of(paths: Sequence[Path], others: Callable[[Path], Iterable[Path]]) -> Iterator[Path]:
+    return (one for path in paths for one in (path, *others(path)))
 
 
 def forget_batches(root: Path) -> None:
@@ -129,7 +141,7 @@ def _read_shard(path: Path, run: Run, batch: Sequence[Path]) -> Any:
 
 
 def _shard_name(basis: str, paths: Sequence[Path], others: Callable[[Path], Iterable[Path]]) -> str:
-    files = (one for path in paths for one in (path, *others(path)))
+    files = _files_of(paths, others)
     return _digest("\n".join((basis, *(f"{path}\0{_stamp(path)}" for path in files))))
 
 

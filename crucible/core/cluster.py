@@ -175,6 +175,7 @@ def _submitted(client: Client, task: _Task[_Chunk, _Result], chunk: _Chunk) -> F
 
 def _named(chunk: object) -> str:
     """Return the first and the last item of a list; for another chunk, what it calls itself."""
+    chunk = getattr(chunk, "chunk", chunk)
     return f"{chunk[0]} … {chunk[-1]}" if isinstance(chunk, list) and chunk else str(chunk)
 
 

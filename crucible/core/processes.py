@@ -39,10 +39,14 @@ def remove_leftovers(folder: Path) -> None:
 
 
 class Workers(NamedTuple):
-    """Where to do work: in `processes` of this machine, or on the Dask cluster of `scheduler`, an address like `tls://host:8786`."""
+    """Where to do work: in `processes` of this machine, or on the Dask cluster of `scheduler`, an address like `tls://host:8786`.
+
+    `copy` is the address of a copy of the vault, `s3://bucket/prefix`, from which the workers take it; "" for the vault.
+    """
 
     processes: int = 1
     scheduler: str = ""
+    copy: str = ""
 
 
 if sys.platform == "win32":

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -21,6 +22,8 @@ from crucible.core.batches import Run, work_in_batches
 from crucible.core.errors import ClusterFailed
 from crucible.core.pickled_values import ValueTypes
 from crucible.core.processes import Workers, spread
+from crucible.vault.notes.vault import Vault
+from tests.buckets import copy_to_bucket, new_bucket, s3_server
 from tests.running import Cru
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
@@ -30,14 +33,20 @@ pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore")]
 ROOT = Path(__file__).parents[2]
 
 
+@contextmanager
+def _cluster(workers: int) -> Iterator[SimpleNamespace]:
+    os.environ["PYTHONPATH"] = str(ROOT)  # workers import this module
+    with distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+    ) as local:
+        yield SimpleNamespace(address=local.scheduler_address, local=local)
+
+
 @pytest.fixture(scope="module")
 def running() -> Iterator[SimpleNamespace]:
     """A scheduler and two workers, replaced when they die."""
-    os.environ["PYTHONPATH"] = str(ROOT)  # workers import this module
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
-    ) as local:
-        yield SimpleNamespace(address=local.scheduler_address, local=local)
+    with _cluster(2) as found:
+        yield found
 
 
 def _workers(running: SimpleNamespace) -> list[int]:
@@ -101,6 +110,20 @@ def test_a_lake_exported_on_a_cluster_has_the_same_bytes(running: SimpleNamespac
     )
     assert together == alone
     assert any(path.parts[0] == "calls" for path in alone)
+
+
+def test_workers_take_the_notes_from_a_bucket(cru: Cru, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pytest.importorskip("moto.server", reason="moto is not installed")
+    cru("import", "claude-code", str(ROOT / "tests/data/transcripts/claude-code"))
+    form = ("session", "learn", "--all", "--export", "jsonl", "-o", "-")
+    alone = cru(*form)
+    with s3_server() as endpoint:
+        address = copy_to_bucket(vault.root, new_bucket(endpoint, monkeypatch))
+        with _cluster(1) as one:  # its worker has the credentials
+            together = cru(*form, "--on", one.address, "--from", address)
+    assert (together.stdout, together.exit_code) == (alone.stdout, alone.exit_code)
+    assert alone.stdout != ""
 
 
 def test_ten_killed_workers_lose_and_double_nothing(running: SimpleNamespace, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ Each record becomes a row, or completes the row of its call.  Texts are exported
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import caching_redact, redact_of, unscanned
 from crucible.core.secrets.scanner import Redact
 from crucible.core.settings.settings import SecretSettings
+from crucible.vault.events.event_files import log_files
 from crucible.vault.events.event_lines import type_word
 from crucible.vault.events.event_reader import read_fields
 
@@ -79,6 +80,17 @@ def read_logs(request: LogRequest) -> LogRows:
         problems += [f"{session.id}: {torn}"] if torn.count else []
         events[session.id] = rows.count
     return LogRows(request.partition, rows.batches(), events, problems)
+
+
+def reading_logs(_root: Path) -> Callable[[LogRequest], LogRows]:
+    """Return `read_logs`, for any root: a request names its own."""
+    return read_logs
+
+
+def files_of(request: LogRequest) -> Iterator[Path]:
+    """Yield the files that a request reads."""
+    for session in request.sessions:
+        yield from log_files(Path(request.root), session.id)
 
 
 class _Torn:

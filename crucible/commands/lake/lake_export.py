@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 import pyarrow as pa
 from pyarrow import parquet
 
-from crucible.commands.lake.event_columns import LogRequest, LogRows, LogSession, read_logs
+from crucible.commands.lake.event_columns import LogRequest, LogRows, LogSession, files_of, read_logs, reading_logs
 from crucible.commands.lake.lake_inputs import ExportOptions, PartInputs, States, VaultSource, inputs_of, load_states
 from crucible.commands.lake.lake_manifest import (
     LakeFile,
@@ -35,6 +35,7 @@ from crucible.commands.lake.lake_tables import LOG_TABLES, TABLES, Kind, file_sc
 from crucible.core.errors import UsageError
 from crucible.core.files import write_errors
 from crucible.core.processes import Workers, cores, spread
+from crucible.core.vault_copies import spread_on_copy
 from crucible.vault.index.schema import View
 
 Ask = Callable[[Callable[[View], Any]], Any]
@@ -130,7 +131,7 @@ class _Export:
         self._keep({key: one for key, one in old.items() if key in wanted})
         requests = [one for at, part in enumerate(changed) for one in self._requests(at, part, states)]
         usual = Workers(min(cores(), len(requests)) if len(requests) >= _WORTH_PROCESSES else 1)
-        logs = spread(read_logs, requests, workers or usual)
+        logs = self._read(requests, workers or usual)
         for done, (at, batches) in enumerate(groupby(logs, key=lambda rows: rows.partition), 1):
             self._write(changed[at], batches)
             if progress:
@@ -138,6 +139,11 @@ class _Export:
         self._save()
         removed = sweep(self._store, self._manifest)
         return self._report(parts, len(changed), removed)
+
+    def _read(self, requests: Sequence[LogRequest], workers: Workers) -> Iterator[LogRows]:
+        if not workers.copy:
+            return spread(read_logs, requests, workers)
+        return spread_on_copy(reading_logs, Path(self._source.root), requests, files_of, workers)
 
     def _requests(self, at: int, part: PartInputs, states: States) -> Iterator[LogRequest]:
         """Yield the event logs of a partition in chunks; at least one chunk."""

@@ -10,14 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-import pyarrow as pa
 from pyarrow import fs
 
-from crucible.core.errors import CrucibleError, UsageError, VaultError
+from crucible.core.buckets import S3, Bucket, bucket_errors
+from crucible.core.errors import UsageError, VaultError
 from crucible.core.files import fsync_folder, inside, locked, make_folders, write_atomic, write_errors
 from crucible.core.locks import hold, timed_out
 
-_S3 = "s3://"
 _SYNCS = 16
 """Files to sync at a time."""
 
@@ -69,7 +68,7 @@ class LakeStore(Protocol):
 
 def open_store(place: str) -> LakeStore:
     """Return the store at a folder or at `s3://bucket/prefix`."""
-    return S3Store(place) if place.startswith(_S3) else FolderStore(place)
+    return S3Store(place) if place.startswith(S3) else FolderStore(place)
 
 
 class FolderStore:
@@ -157,35 +156,12 @@ def _fsync(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-class S3Store:
-    """A lake in an S3 bucket.  Credentials and the endpoint come from the environment or from `~/.aws`."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place.partition("?")[0].rstrip("/")
-        if "@" in self.place:
-            raise UsageError(
-                "the address contains credentials", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead"
-            )
-        with _s3_errors(self.place):
-            self.filesystem, self._prefix = fs.FileSystem.from_uri(place)
-
-    def path(self, name: str) -> str:
-        """Return a file's path in `filesystem`."""
-        return f"{self._prefix.rstrip('/')}/{name}"
-
-    def read(self, name: str) -> bytes | None:
-        """Return an object's bytes; None if it does not exist."""
-        with _s3_errors(self.place):
-            try:
-                with self.filesystem.open_input_stream(self.path(name)) as stream:
-                    data: bytes = stream.read()
-                    return data
-            except FileNotFoundError:
-                return None
+class S3Store(Bucket):
+    """A lake in an S3 bucket."""
 
     def write(self, name: str, data: bytes) -> None:
         """Create or replace an object.  It becomes visible when it is complete."""
-        with _s3_errors(self.place), self.filesystem.open_output_stream(self.path(name)) as stream:
+        with bucket_errors(self.place), self.filesystem.open_output_stream(self.path(name)) as stream:
             stream.write(data)
 
     def temporary(self, name: str, scratch: Path) -> Path:
@@ -204,14 +180,14 @@ class S3Store:
     def names(self, folder: str) -> list[str]:
         """Return the names of all objects below a prefix, sorted."""
         selector = fs.FileSelector(self.path(folder), allow_not_found=True, recursive=True)
-        with _s3_errors(self.place):
+        with bucket_errors(self.place):
             found = self.filesystem.get_file_info(selector)
         start = len(self.path(""))
         return sorted(one.path[start:] for one in found if one.type == fs.FileType.File)
 
     def remove(self, name: str) -> None:
         """Remove an object, if it exists."""
-        with _s3_errors(self.place):
+        with bucket_errors(self.place):
             try:
                 self.filesystem.delete_file(self.path(name))
             except FileNotFoundError:
@@ -222,17 +198,3 @@ class S3Store:
         """Hold a lock in the vault.  Other copies of the vault are noticed when the manifest is replaced."""
         with locked(vault_root, vault_root / ".crucible" / f"{name}.lake", seconds):
             yield
-
-
-@contextmanager
-def _s3_errors(place: str) -> Iterator[None]:
-    """Convert the errors of the S3 client, whose messages may contain an address with credentials."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise
-    except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise CrucibleError(
-            f"{place}: {reason}", "check the address and the credentials (AWS_ACCESS_KEY_ID …, AWS_ENDPOINT_URL)"
-        ) from error

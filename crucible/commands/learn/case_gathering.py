@@ -144,6 +144,10 @@ class Gatherer:
         """Return the note of a session by its id or by a link to it, None if there is none."""
         return self._paths.get(note_name(name.rpartition("/")[2]))
 
+    def case_notes(self, session: str) -> Iterable[Path]:
+        """Return the notes in `cases/` of a session."""
+        return self._kept.get(session, ())
+
     def heading(self, place: Place) -> str:
         """Return the heading of the phase in its session's note, "" if it no longer exists or contains a secret."""
         path = self._paths.get(place.session)

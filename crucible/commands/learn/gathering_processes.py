@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from crucible.core.pickled_values import ValueTypes
 from crucible.core.processes import Workers, cores, spread
 from crucible.core.secrets.redaction import caching_redact, redact_of
 from crucible.core.settings.settings import VaultSettings
+from crucible.vault.events.event_files import log_files_of_note
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import CASES, find_notes, note_name
 
@@ -27,7 +28,6 @@ _VALUES = ValueTypes(
     list[SessionCases],
 )
 _LINK = late_pattern(rb"\[\[([^\]|#\r\n]+)")
-_ID = late_pattern(rb"^session_id:[ \t]*[\"']?([^\s\"']+)", re.MULTILINE)
 _GATHER: list[_Gather] = []
 """What a worker process does with a chunk, as the only item."""
 
@@ -42,7 +42,7 @@ def gather_all(gatherer: Gatherer, paths: Sequence[Path], workers: Workers | Non
     make = partial(_maker, vault.settings, gatherer.case_filter)
     if workers:
         types, *rest = gatherer.case_filter
-        others = partial(_read_with, vault, gatherer.linked)
+        others = partial(_read_with, gatherer)
         run = Run(vault.root, f"learn {sorted(types)} {rest}", make, _VALUES, workers, _basis(vault), others)
         for some in work_in_batches(run, paths):
             yield from some
@@ -60,18 +60,17 @@ def _basis(vault: Vault) -> str:
     return digest_of(vault.settings.secrets, *((str(path), stamp_at(path)) for path in sorted(reviewed)))
 
 
-def _read_with(vault: Vault, linked: Callable[[str], Path | None], path: Path) -> Iterator[Path]:
-    """Yield the files that the cases of a session are made from, besides its note: its events, and its subagents' notes."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return
-    own = vault.root / ".crucible"
-    for name in {note_name(path.name), *(found.decode("utf-8", "replace") for found in _ID.findall(data))}:
-        yield own / "archive" / f"{name}.jsonl.zst"
-        yield from sorted((own / "flight" / name).glob("*"))
-    links = {found.decode("utf-8", "replace").strip() for found in _LINK.findall(data)}
-    yield from sorted(one for link in links if (one := linked(link)) and one != path)
+def _read_with(gatherer: Gatherer, path: Path) -> Iterator[Path]:
+    """Yield the files that the cases of a session are made from, besides its note.
+
+    These are its events, its subagents' notes, its reviewed cases, and the note that has the same name.
+    """
+    yield from log_files_of_note(gatherer.vault.root, path)
+    with suppress(OSError):
+        found = _LINK.findall(path.read_bytes())
+        names = [note_name(path.name), *sorted({one.decode("utf-8", "replace").strip() for one in found})]
+        yield from (one for name in names if (one := gatherer.linked(name)) and one != path)
+    yield from gatherer.case_notes(note_name(path.name))
 
 
 def _maker(settings: VaultSettings, wanted: CaseFilter, root: Path) -> _Gather:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from crucible.search.embedded.index_format import KINDS, TextPlace, dump_card
 from crucible.search.question_words import field_value, indexable, names_in, with_name_parts, words_in
 from crucible.search.recall import RECALLED, Document, Event, EventKind, Progress, seconds_of
 from crucible.search.session_events import PlacedEvent, document_of, events_of, recorded_calls
+from crucible.vault.events.event_files import log_files_of_note
 
 _WORTH_PROCESSES = 100
 """Minimum number of notes for which several processes are faster, despite their start-up time."""
@@ -73,11 +74,29 @@ def derive_notes(
     workers = workers or Workers(cores() if len(paths) >= _WORTH_PROCESSES else 1)
     chunks = [[*paths[at : at + _CHUNK]] for at in range(0, len(paths), _CHUNK)]
     done = 0
-    for derived in spread(partial(_derive_chunk, root), chunks, workers):
+    for derived in _spread(root, chunks, workers):
         yield from derived
         done += len(derived)
         if progress:
             progress(done, len(paths))
+
+
+def _spread(root: str, chunks: Sequence[list[str]], workers: Workers) -> Iterator[list[Derived | None]]:
+    if not workers.copy:
+        return spread(partial(_derive_chunk, root), chunks, workers)
+    from crucible.core.vault_copies import spread_on_copy  # noqa: PLC0415  needed for buckets only
+
+    return spread_on_copy(_deriving, Path(root), chunks, partial(_files_of, Path(root)), workers)
+
+
+def _deriving(root: Path) -> Callable[[list[str]], list[Derived | None]]:
+    return partial(_derive_chunk, str(root))
+
+
+def _files_of(root: Path, paths: Sequence[str]) -> Iterator[Path]:
+    for path in paths:
+        yield root / path
+        yield from log_files_of_note(root, root / path)
 
 
 def _derive_chunk(root: str, paths: Sequence[str]) -> list[Derived | None]:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import orjson
 
-from crucible.core.errors import OutsideVault, VaultError
+from crucible.core.errors import BadSessionId, OutsideVault, VaultError
 from crucible.core.file_stamps import digest_of
 from crucible.core.files import append_errors, inside
 from crucible.core.locks import open_locked, timed_out
@@ -55,6 +55,21 @@ def archive_path(vault_root: Path, session_id: str) -> Path:
     return _inside(vault_root, archive_folder(vault_root) / f"{check_session_id(session_id)}.jsonl.zst")
 
 
+def log_files(vault_root: Path, session_id: str) -> Iterator[Path]:
+    """Yield the files of a session's event log that there may be; none for an invalid id."""
+    with suppress(BadSessionId, OutsideVault):
+        yield archive_path(vault_root, session_id)
+        yield from sorted(flight_folder(vault_root, session_id).glob("*"))
+
+
+def log_files_of_note(vault_root: Path, path: Path) -> Iterator[Path]:
+    """Yield the files of the event logs of a note's session, by its file's name and by its id, without parsing it."""
+    with suppress(OSError):
+        ids = {found.decode("utf-8", "replace") for found in _ID.findall(path.read_bytes())}
+        for name in sorted({path.name.removesuffix(".md"), *ids}):
+            yield from log_files(vault_root, name)
+
+
 def may_have_records(vault_root: Path, session_id: str) -> bool:
     """Return whether a session seems to have records.  A quick check that does not validate anything."""
     inner = os.path.join(vault_root, ".crucible")
@@ -86,6 +101,8 @@ def _cached(vault_root: Path, name: str) -> Path:
 def _inside(vault_root: Path, path: Path) -> Path:
     return inside(Path(os.path.realpath(vault_root)), path)
 
+
+_ID = late_pattern(rb"^session_id:[ \t]*[\"']?([^\s\"']+)", re.MULTILINE)
 
 LOCK_SECONDS = 10.0
 """Seconds to wait for another process.  It rarely holds the lock longer than it takes to write a megabyte.

@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
-from itertools import count
 
 import pytest
-from moto.server import ThreadedMotoServer
 
 from crucible.commands.lake.lake_query import query_lake
 from crucible.commands.lake.lake_store import S3Store, open_store
 from crucible.core.errors import CrucibleError, LockTimeout, UsageError, VaultError
 from crucible.vault.notes.vault import Vault
+from tests.buckets import new_bucket, s3_server
 from tests.unit.commands.lake.exported_vaults import SAID, export, write_session
-
-_BUCKETS = count()
 
 
 @pytest.fixture(scope="module")
 def _endpoint() -> Iterator[str]:
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with s3_server() as endpoint:
+        yield endpoint
 
 
 @pytest.fixture
 def place(_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    from pyarrow import fs
-
-    settings = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "hush-hush", "AWS_EC2_METADATA_DISABLED": "true"}
-    for name, value in {**settings, "AWS_ENDPOINT_URL": _endpoint, "AWS_DEFAULT_REGION": "us-east-1"}.items():
-        monkeypatch.setenv(name, value)
-    bucket = f"lake{next(_BUCKETS)}"
-    address = _endpoint.removeprefix("http://")
-    fs.S3FileSystem(
-        endpoint_override=address, scheme="http", region="us-east-1", allow_bucket_creation=True
-    ).create_dir(bucket)
-    return f"s3://{bucket}/team?region=us-east-1"
+    return f"s3://{new_bucket(_endpoint, monkeypatch)}/team?region=us-east-1"
 
 
 def _objects(place: str) -> dict[str, bytes]:
