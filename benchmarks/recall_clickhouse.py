@@ -8,6 +8,7 @@ among the first ten, here and in the embedded index of the same sessions.  Exits
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -124,9 +125,13 @@ def main(events: int = _EVENTS) -> int:
             print(f"  {column}: {int(size) / total:.1f} bytes an event")
         print(f"{sum(int(size) for _, _, size, _ in sizes) / total:.0f} bytes an event (bar {_BYTES})")
         asked = TeamRecall(ClickHouseTables(server), None, KnowledgeSettings())
+        spent = sum(os.times()[:2])
         found: Measured = ask_all(asked.ask, sessions)
+        spent = 1000 * (sum(os.times()[:2]) - spent) / len(found.sessions)
         here = _embedded(folder / "embedded", sessions)
-        print(f"questions of two words: p50 {found.p50:.0f} ms, p95 {found.p95:.0f} ms (bar {_P95})")
+        print(
+            f"questions of two words: p50 {found.p50:.0f} ms, p95 {found.p95:.0f} ms (bar {_P95}); {spent:.0f} ms of processor time each, load {os.getloadavg()[0]:.1f}"
+        )
         print(f"recall@10 {found.recall:.3f}, of the embedded index {here:.3f}")
         (kept,) = server.run("SELECT (SELECT count() FROM events) = {events:UInt64} AND (SELECT count() FROM sessions) = {sessions:UInt64}", {"events": total, "sessions": sessions})[0]  # fmt: skip
         print("nothing lost or doubled" if kept else "NOT KEPT")

@@ -15,8 +15,9 @@ from crucible.core.errors import ServerFailed
 from crucible.search.clickhouse.clickhouse_schema import WRITABLE, check_clickhouse, kept_since, stored_time
 from crucible.search.clickhouse.http_server import DENIED, ClickHouse
 from crucible.search.clickhouse.levels import leveled
+from crucible.search.team.conditions import OF_SESSION
 from crucible.search.team.push import Known, NewNote, Stored, settle
-from crucible.search.team.terms import ITEM_COLUMNS, TermCounts, storable, terms_of_events, terms_of_session
+from crucible.search.team.terms import ITEM_COLUMNS, TermCounts, fact_term, storable, terms_of_events, terms_of_session
 
 _KEY_BITS, _DIGEST_BITS = 44, 32
 
@@ -127,15 +128,27 @@ class _Numbered(NamedTuple):
         """Yield the rows of `events`."""
         rows, head = self.new.rows, self.new.head
         terms, session = terms_of_events(rows), head["session_id"]
-        common = (self.no, head["project"], self.version, head["month"].isoformat())
+        # Facts of the session, so that a condition on them reads no other table.
+        common = [term for term in rows.whole_hits if term.startswith(_OF_SESSION)]
+        place = (self.no, head["project"], self.version, head["month"].isoformat())
         for at, event in enumerate(self.new.note.document.events):
             texts = (event.id.removeprefix(session), event.kind.value, event.text, event.phase, event.phase_name)
             facts = (event.line, storable(event.agent), storable(event.channel), storable(event.title))
             times = (stored_time(event.at), rows.times[at], rows.replies[at], rows.kinds[at])
             found = terms.get(at, _NO_TERMS)
-            yield (*common, at, *map(storable, texts), *facts, *times, leveled(found), found.words, found.names)
+            yield (
+                *place,
+                at,
+                *map(storable, texts),
+                *facts,
+                *times,
+                [*leveled(found), *(common if found.terms else ())],
+                found.words,
+                found.names,
+            )
 
 
+_OF_SESSION = tuple(fact_term(field, "") for field in OF_SESSION)
 _NO_TERMS = TermCounts([], [])
 
 

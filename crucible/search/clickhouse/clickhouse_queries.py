@@ -168,15 +168,19 @@ class ClickHouseQueries:
         new = [term for term in dict.fromkeys(terms) if term not in self._counts]
         counts = {term: {"events": 0, "sessions": 0} for term in new}
         given = {f"t{at}": term for at, term in enumerate(new)}
-        one = "SELECT '{table}', {at}, count(), [] FROM {table} WHERE hasAnyTokens(terms, [{{t{at}:String}}])"
-        parts = [one.format(table=side.table, at=at) for at in range(len(new)) for side in (_EVENTS, _SESSIONS)]
+        flags = [f"(hasAnyTokens(terms, [{{t{at}:String}}]) AS f{at})" for at in range(len(new))]
+        counted = ", ".join(f"countIf{flag}" for flag in flags)
+        any_of = " OR ".join(f"f{at}" for at in range(len(new)))
+        tables = (_EVENTS.table, _SESSIONS.table) if new else ()
+        parts = [f"SELECT '{table}', [{counted}] FROM {table} WHERE {any_of}" for table in tables]  # noqa: S608  our own pieces
         parts += [] if self._sizes else [_SIZES]
-        for table, at, count, sizes in self._server.run(" UNION ALL ".join(parts), given) if parts else ():
-            if at < 0:
-                numbers = list(map(float, sizes))
-                self._sizes = {"events": _Sizes.of(*numbers[:3]), "sessions": _Sizes.of(*numbers[3:])}
+        for table, numbers in self._server.run(" UNION ALL ".join(parts), given) if parts else ():
+            if table:
+                for term, count in zip(new, numbers, strict=True):
+                    counts[term][table] = int(count)
             else:
-                counts[new[at]][table] = int(count)
+                events, sessions = list(map(float, numbers[:3])), list(map(float, numbers[3:]))
+                self._sizes = {"events": _Sizes.of(*events), "sessions": _Sizes.of(*sessions)}
         self._counts.update(counts)
 
 
@@ -255,13 +259,12 @@ def _parts(has: Has, given: dict[str, Any]) -> list[str]:
 
     parts = [f"hasAnyTokens(terms, {named(has.some)})"] if has.some else []
     parts += [f"hasAllTokens(terms, {named(every)})" for every in has.every]
-    parts += [_OF_SESSIONS.format(terms=named(has.whole))] if has.whole else []
+    parts += [f"hasAnyTokens(terms, {named(has.whole)})"] if has.whole else []
     return parts
 
 
-_OF_SESSIONS = "(no, project) IN (SELECT no, project FROM sessions WHERE hasAnyTokens(terms, {terms}))"
 _SIZES = """
-    SELECT '', -1, 0, [sum(events), sum(event_words), sum(event_names), countIf(whole), sum(words), sum(names)]
+    SELECT '', [sum(events), sum(event_words), sum(event_names), countIf(whole), sum(words), sum(names)]
     FROM sessions WHERE NOT gone
 """
 _COUNTS_OF_MANY = """

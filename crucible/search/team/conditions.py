@@ -91,8 +91,8 @@ def _fact(find_ids: FindIds, field: str, values: Sequence[str]) -> Has:
     if field == "session":
         values = find_ids([field_value(value) for value in values])
     terms = tuple(fact_term(field, field_value(value)) for value in values)
-    return Has(whole=terms) if field in _OF_SESSION else Has(terms)
+    return Has(whole=terms) if field in OF_SESSION else Has(terms)
 
 
-_OF_SESSION = frozenset(("session", "project", "branch", "tag", "archived"))
+OF_SESSION = frozenset(("session", "project", "branch", "tag", "archived"))
 """Facts that a session shares with all its events."""

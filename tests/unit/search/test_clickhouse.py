@@ -98,7 +98,7 @@ def test_the_evaluation_is_answered_as_well_as_by_the_embedded_engine(evaluation
     vault = evaluation
     assert not open_pusher(emptied, "vault").push(VaultDocuments(vault.root, vault.settings, ItemShelf(vault))).failed
     server = open_team(emptied, viewer=EVERYTHING)
-    questions = grade_all(read_questions(), evaluated(vault))[::16]
+    questions = grade_all(read_questions(), evaluated(vault))[::32]
     found = {name: put_all(questions, ask) for name, ask in (("here", open_recall(vault).ask), ("there", server.ask))}
     here, there = (figures_by(found[name], "sessions", lambda _: "each")["all"].means for name in ("here", "there"))
     assert abs(there.r10 - here.r10) <= 0.05
