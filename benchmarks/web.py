@@ -30,6 +30,8 @@ LIST_BAR, SESSION_BAR, FIRST_BAR, MEMORY_BAR = 5.0, 400.0, 150.0, 120.0
 ROUNDS = 9
 NAME = "2026-11-21-long"
 OWN_SIZE, SIZE_BAR = 60_000, 1.5
+PATIENCE = 600
+"""Seconds for an answer: the first question waits until recall's index is built, and other work may slow that down."""
 
 
 class Answer(NamedTuple):
@@ -51,7 +53,7 @@ class Server:
 
     def get(self, address: str) -> Answer:
         """Ask for a page by a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         started = time.perf_counter()
         connection.request("GET", address, headers={"Cookie": f"cru-{self.port}={self.token}"})
         response = connection.getresponse()
