@@ -96,7 +96,7 @@ class ClientWatch:
                 self._begin()
             if self._worker.is_busy or any(log.first for log in self._logs.values()):
                 return _SOON
-        return None
+        return _SOON if self._catch_up.runs else None
 
     def close(self) -> None:
         """Stop following.  An import that has begun ends."""
@@ -205,6 +205,11 @@ class _CatchUp:
         self._is_over = False
         self.is_new = True
         """True until the end of the import was reported."""
+
+    @property
+    def runs(self) -> bool:
+        """True while the process runs."""
+        return self._process is not None
 
     def is_over(self, fault: Callable[[str], None]) -> bool:
         """Return whether all logs are imported; start the import if it is due."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -311,10 +312,11 @@ def test_files_are_no_question(vault: Vault, logs: Path) -> None:
     assert ask(str(vault.root), vault.settings, "1", [((CLAUDE,), session_file(logs))]) is None
 
 
-def test_of_a_database_only_the_session_that_changed_is_read_again(vault: Vault, tmp_path: Path, reads: Reads) -> None:
-    path = write_goose(tmp_path / "goose", goose_rows())
+def goose_database(folder: Path, *names: str) -> Path:
+    """A database with the session `one`, and copies of it."""
+    path = write_goose(folder, goose_rows())
     with closing(sqlite3.connect(path)) as database:
-        for name in ("two", "three"):
+        for name in names:
             database.execute(
                 f"INSERT INTO sessions SELECT '{name}', name, user_set_name, working_dir, created_at, updated_at, 0, 0"
                 " FROM sessions WHERE id = 'one'"
@@ -324,11 +326,41 @@ def test_of_a_database_only_the_session_that_changed_is_read_again(vault: Vault,
                 f" SELECT '{name}', role, content_json, created_timestamp FROM messages WHERE session_id = 'one'"
             )
         database.commit()
-        assert len(run(vault, path.parent, now=QUIET, dialect=GOOSE).created) == 3
-        assert len(reads.take()) == 3
-        database.execute(
-            'INSERT INTO messages (session_id, role, content_json) VALUES (\'two\', \'user\', \'[{"type": "text", "text": "More"}]\')'
-        )
+    return path
+
+
+def add_prompt(path: Path, session: str) -> None:
+    content = '[{"type": "text", "text": "More"}]'
+    with closing(sqlite3.connect(path)) as database:
+        told = (session, "user", content)
+        database.execute("INSERT INTO messages (session_id, role, content_json) VALUES (?, ?, ?)", told)
+        database.execute("UPDATE sessions SET updated_at = '2026-11-30 10:00:00' WHERE id = ?", (session,))
         database.commit()
+
+
+def test_of_a_database_only_the_session_that_changed_is_read_again(vault: Vault, tmp_path: Path, reads: Reads) -> None:
+    path = goose_database(tmp_path / "goose", "two", "three")
+    assert len(run(vault, path.parent, now=QUIET, dialect=GOOSE).created) == 3
+    assert len(reads.take()) == 3
+    add_prompt(path, "two")
     again = run(vault, path.parent, now=QUIET, dialect=GOOSE)
     assert (len(again.updated), len(again.unchanged), len(reads.take())) == (1, 2, 1)
+
+
+def test_a_turn_among_many_sessions_opens_the_database_a_few_times(
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = goose_database(tmp_path / "goose", *(f"s{number}" for number in range(40)))
+    add_prompt(path, "s7")
+    connect: Any = sqlite3.connect
+    opened: list[object] = []
+
+    def counted(*args: Any, **more: Any) -> Any:
+        opened.append(args)
+        return connect(*args, **more)
+
+    monkeypatch.setattr(sqlite3, "connect", counted)
+    options = ImportOptions(QUIET, since=datetime(2026, 11, 30, tzinfo=UTC), whole_turns=True)
+    (report,) = import_all(vault, [Search(GOOSE, (path,))], options=options)
+    assert (report.sessions, report.left_out["since"]) == (41, 40)
+    assert len(opened) < 10
