@@ -56,6 +56,7 @@ class KnownLogs:
         self._made = digest_of(_FORMAT, version, vault.settings)
         self._entries: dict[str, dict[str, Any]] = {}
         self._has_news = False
+        self._databases: dict[Path, Files] = {}
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, CrucibleError):
             loaded = orjson.loads(inside(vault.root, self._path).read_bytes())
             self._entries = loaded["logs"] if loaded["made"] == self._made else {}
@@ -66,17 +67,23 @@ class KnownLogs:
         entry = self._entries.get(source)
         if entry is None or entry["at"] > self._now or entry["log"] != _digest(transcript):
             return None
-        if entry["tickets"] not in (None, self._tickets()):
+        if entry["tickets"] is not None and entry["tickets"] != self._tickets():
             return None
-        files = stamps_of(dialect, transcript)
         if transcript.last:  # a part of its digest, so that another session of the database may change
-            entry = {**entry, "files": files or {str(transcript.path): None}}
-        elif entry["files"] != files:
+            entry = {**entry, "files": self._database_files(dialect, transcript)}
+        elif entry["files"] != stamps_of(dialect, transcript):
             return None
         if any(known != self._place(table.find(one)) for one, known in entry["notes"].items()):
             return None
         self.answered[source] = entry
         return entry
+
+    def _database_files(self, dialect: Dialect, transcript: Transcript) -> Files:
+        """Return the stamps of a database, looked up once."""
+        if transcript.path not in self._databases:
+            stamps = stamps_of(dialect, transcript)
+            self._databases[transcript.path] = stamps or {str(transcript.path): None}
+        return self._databases[transcript.path]
 
     def confirm(self, table: SourceTable) -> list[ImportReport] | None:
         """Return the reports of an import that begins now, if it need not open a log; `table` must be new."""
@@ -151,7 +158,8 @@ class KnownLogs:
         return [_listed(stamp) for stamp in ticket_stamps(self._vault.root)]
 
     def _relative(self, path: Path) -> str:
-        return os.path.relpath(path, self._vault.root)
+        text, root = str(path), f"{self._vault.root}{os.sep}"
+        return text[len(root) :] if text.startswith(root) else os.path.relpath(path, self._vault.root)
 
     def _full(self, place: Sequence[Any]) -> Path:
         return Path(self._vault.root, place[0])
