@@ -73,9 +73,10 @@ def test_claude_code_recalls_and_logs(hooks: bool, stage: Stage, programs: Progr
     if hooks:
         stage.cru("install", "claude-code", "--project")
     stage.cru("install", "claude-code", "--mcp")
-    # A scripted model answers before any server is ready; with a real model, the client waits as well.
-    waits = Step("I wait for the server.", (Action("call", {"name": "WaitForMcpServers", "input": {}}),))
-    with ScriptedModel(calls("mcp__crucible__", waits)) as model:
+    # A scripted model answers before any server is ready, so it waits; each wait ends after some seconds, ready or not.
+    wait = Action("call", {"name": "WaitForMcpServers", "input": {}})
+    waits = [Step(f"I wait for the server, {time}.", (wait,)) for time in range(10)]
+    with ScriptedModel(calls("mcp__crucible__", *waits)) as model:
         command = [str(programs("claude-code")), "-p", "Go on with the retries", "--output-format", "json"]
         subprocess.run(
             [*command, "--allowedTools", "mcp__crucible"],
