@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -83,17 +84,14 @@ def sum_up(view: View, web: WebVault) -> Totals:
     days: Counter[date] = Counter()
     rows: dict[str, Row] = {}
     tops: list[Row] = []
-    local: dict[str, date | None] = {}
+    day_of = cache(lambda hour: _local_day(hour, web))
     for row in view.rows("sessions"):
         if row["archived"] is not None:
             continue
         rows[str(row["path"])] = row
         if row["parent"] is None:
             tops.append(row)
-            hour = str(row["started"] or "")[:13]
-            if hour not in local:
-                local[hour] = _local_day(hour, web)
-            if day := local[hour]:
+            if day := day_of(_hour_of(row)):
                 days[day] += 1
     used = list(usage_costs(view, web.prices, SessionQuery()))
     micros_of_day: Counter[str] = Counter()
@@ -106,7 +104,7 @@ def sum_up(view: View, web: WebVault) -> Totals:
         days,
         sum(tokens.values()),
         total_cost(used),
-        _tokens_of_day(used, tokens, rows, web),
+        _tokens_of_day(used, tokens, rows, day_of),
         micros_of_day,
         _groups(used, tokens, rows),
         tuple(islice(paused, _PAUSED)),
@@ -121,7 +119,10 @@ def _with_costs(rows: Iterable[Row], used: Sequence[UsageCost]) -> tuple[Row, ..
 
 
 def _tokens_of_day(
-    used: Iterable[UsageCost], tokens: Mapping[str, int], rows: Mapping[str, Row], web: WebVault
+    used: Iterable[UsageCost],
+    tokens: Mapping[str, int],
+    rows: Mapping[str, Row],
+    day_of: Callable[[str], date | None],
 ) -> Mapping[str, int]:
     """Return the tokens of each day, without cache reads; all on its first day for a note with only their sum."""
     found: Counter[str] = Counter()
@@ -131,7 +132,7 @@ def _tokens_of_day(
             dated.add(one.path)
             found[one.day] += sum(count for kind, count in one.counts.items() if kind in _COUNTED)
     for path, count in tokens.items():
-        if path not in dated and (day := _local_day(str(rows[path]["started"] or "")[:13], web)):
+        if path not in dated and (day := day_of(_hour_of(rows[path]))):
             found[day.isoformat()] += count
     return found
 
@@ -139,39 +140,57 @@ def _tokens_of_day(
 _COUNTED = frozenset(TOKEN_KINDS) - {"cache_read"}
 
 
-def _names(row: Row, above: Row) -> Mapping[str, str]:
+class _Names(NamedTuple):
+    """The groups that usage belongs to."""
+
+    project: str
+    model: str
+    agent: str
+
+
+def _names(row: Row, above: Row) -> _Names:
     """Return the groups that a note's usage belongs to; `above` is the session that it is part of."""
     agents = split_list(str(row.get("participants") or ""))
-    return {
-        "project": str(above.get("project") or row.get("project") or "(none)"),
-        "model": str(row.get("model") or "(unknown)"),
-        "agent": agents[0].partition("@")[0] if agents else "(unknown)",
-    }
+    return _Names(
+        str(above.get("project") or row.get("project") or "(none)"),
+        str(row.get("model") or "(unknown)"),
+        agents[0].partition("@")[0] if agents else "(unknown)",
+    )
 
 
 def _groups(
     used: Iterable[UsageCost], tokens: Mapping[str, int], rows: Mapping[str, Row]
 ) -> Mapping[str, Sequence[Group]]:
     """Return the largest projects, models and agents."""
-    sums: dict[str, dict[str, Group]] = {"project": {}, "model": {}, "agent": {}}
-
-    def add(names: Mapping[str, str], count: int, micros: int | None) -> None:
-        for group, name in names.items():
-            old = sums[group].get(name, Group(name, 0, None))
-            price = old.micros if micros is None else (old.micros or 0) + micros
-            sums[group][name] = Group(name, old.tokens + count, price)
-
+    counts: Counter[_Names] = Counter()
+    micros: Counter[_Names] = Counter()
     for path, count in tokens.items():
-        if count:
-            add(_names(rows[path], {}), count, None)
+        counts[_names(rows[path], {})] += count
     for one in used:
-        names = _names(rows.get(one.path, {}), rows.get(one.session, {}))
-        add({**names, "model": one.model or names["model"]}, 0, one.micros)
-    return {group: _largest(found.values()) for group, found in sums.items()}
+        if one.micros is not None:
+            names = _names(rows.get(one.path, {}), rows.get(one.session, {}))
+            micros[names._replace(model=one.model) if one.model else names] += one.micros
+    return {group: _largest(_sums(counts, micros, at)) for at, group in enumerate(_Names._fields)}
+
+
+def _sums(counts: Mapping[_Names, int], micros: Mapping[_Names, int], at: int) -> Iterator[Group]:
+    """Add up by the name at an index."""
+    tokens_of: Counter[str] = Counter()
+    micros_of: Counter[str] = Counter()
+    for names, count in counts.items():
+        tokens_of[names[at]] += count
+    for names, price in micros.items():
+        micros_of[names[at]] += price
+    for name in {**tokens_of, **micros_of}:
+        yield Group(name, tokens_of[name], micros_of.get(name))
 
 
 def _largest(groups: Iterable[Group]) -> Sequence[Group]:
     return sorted((one for one in groups if one.tokens or one.micros), key=lambda one: (-one.tokens, one.name))[:_TOP]
+
+
+def _hour_of(row: Row) -> str:
+    return str(row["started"] or "")[:13]
 
 
 def _local_day(hour: str, web: WebVault) -> date | None:
