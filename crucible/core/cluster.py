@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _PATIENCE = 30
 """Seconds to wait for a scheduler and for its first worker."""
+_GONE = 3
+"""Seconds to try to fetch a result from a worker that may be dead, before the scheduler is asked for another one."""
 _AHEAD = 4
 """Chunks per worker that are queued ahead of the consumer."""
 _ATTEMPTS = 2
@@ -182,11 +184,13 @@ def _named(chunk: object) -> str:
 def _library() -> Any:
     """Import Dask's library, which takes a second.  Raises `ClusterFailed` if it is not installed."""
     try:
+        import dask.config  # noqa: PLC0415
         import distributed  # noqa: PLC0415
     except ImportError:
         raise ClusterFailed(
             "--on requires Dask, which is not installed", f"Run: {install_command('cluster')}"
         ) from None
+    dask.config.set({"distributed.comm.timeouts.connect": _GONE})
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # its warnings repeat what our errors say
     return distributed
 
