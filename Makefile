@@ -60,8 +60,8 @@ test-all: ## Run all tests with every Python of 3.11, 3.12 and 3.13 that is foun
 	done
 
 # The clients come by npm into .cache/clients, or CRUCIBLE_CLIENTS_CACHE; `-rs` prints why there are none.
-e2e: $(VENV)/.installed-dev ## Let the real Claude Code, Codex and OpenCode play and compare their notes with what was played; open every page of `cru web` in Chromium; work on a Dask cluster
-	$(BIN)/python -m pytest -n $(E2E_WORKERS) --dist worksteal -m e2e -rs $(PYTEST_ARGS) tests/clients tests/browser tests/cluster
+e2e: $(VENV)/.installed-dev ## Let the real Claude Code, Codex and OpenCode play and compare their notes with what was played; open every page of `cru web` in Chromium; work on a Dask cluster, and ask ClickHouse's engine
+	$(BIN)/python -m pytest -n $(E2E_WORKERS) --dist worksteal -m e2e -rs $(PYTEST_ARGS) tests/clients tests/browser tests/cluster tests/unit/search
 
 $(LEARN)/.installed: pyproject.toml
 	@mkdir -p $(dir $(LEARN))

@@ -27,6 +27,8 @@ from samples.recall_eval.vault import open_recall
 from tests.unit.search.test_team_recall import HOSTILE, QUESTIONS, _session
 from tests.unit.search.vaults import NOW, recall, vault_of
 
+pytestmark = pytest.mark.e2e  # the engine works for half a minute
+
 Both = tuple[EmbeddedRecall, TeamRecall]
 
 

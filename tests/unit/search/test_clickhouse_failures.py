@@ -130,6 +130,7 @@ def test_a_server_without_tls_is_reported() -> None:
         assert _error_line(address + "?secure=true").endswith("does not support the requested TLS mode")
 
 
+@pytest.mark.e2e
 def test_a_wrong_password_and_a_lost_connection_are_handled(emptied: str) -> None:
     assert _error_line(emptied.replace("s3cret", SECRET)).endswith("refuses this user or the password")
     server = ClickHouse(emptied)
@@ -141,6 +142,7 @@ def test_a_wrong_password_and_a_lost_connection_are_handled(emptied: str) -> Non
         server.run("SELECT FROM")
 
 
+@pytest.mark.e2e
 def test_any_text_is_passed_as_a_parameter(emptied: str) -> None:
     server = ClickHouse(emptied)
     for text in ("", "it's", 'a"b', "\\", "\\'", "a\tb\nc\r\0d", "{x:String}", "設計 🤔", "], ['"):
@@ -158,6 +160,7 @@ def test_the_password_comes_from_the_environment() -> None:
     assert chosen_address("postgresql://anna@host/team", env) == "postgresql://anna@host/team"
 
 
+@pytest.mark.e2e
 def test_all_team_commands_work(emptied: str, vault: Vault, cru: Cru, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(BACKEND_VARIABLE, emptied)
     write(vault, "2026-11-21-limiter", LIMITER)
