@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -362,8 +363,11 @@ def _say_unreadable(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
 def _written(dialect: Dialect, native: Native | None, place: Workplace, begun: datetime) -> list[Path]:
     """Return the client's files written since `begun`; if `native` was continued, only its file."""
     folder = dialect.default_folder(place.env, place.home)
-    found = dialect.find(folder) if folder.is_dir() else ()
-    transcripts: Iterable[Transcript] = [native.transcript] if native else found
+    if native:
+        # It was found before the client ran.
+        transcripts: Iterable[Transcript] = [replace(native.transcript, last=None)]
+    else:
+        transcripts = dialect.find(folder) if folder.is_dir() else ()
     return [*dict.fromkeys(each.path for each in transcripts if _is_newer(dialect, each, begun - _CLOCK_ERROR))]
 
 

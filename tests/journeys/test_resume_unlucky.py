@@ -16,10 +16,14 @@ import crucible.cli.session_continue as door
 from crucible.cli import session_continue as continued
 from crucible.clients.launch.session_marks import resume_mark
 from crucible.clients.launch.terminal import run_client
+from crucible.clients.registry import DIALECTS
+from crucible.commands.resume.material_gathering import Native, Workplace
+from crucible.core.settings.settings import UserSettings
 from crucible.documents.session.session import Status
 from crucible.memory.bookmarks.resume_tickets import issue_ticket
 from crucible.vault.notes.vault import Vault
 from tests.running import Cru
+from tests.unit.clients.opencode_building import talk, text
 from tests.unit.commands.resume.resumed import PAUSED, Scene, make_scene, paused_note
 
 OTHER = "2026-11-21-token-bucket"
@@ -201,3 +205,15 @@ def test_a_folder_of_the_client_that_cannot_be_looked_at_has_no_session_of_its_o
     env = {"CLAUDE_CONFIG_DIR": "/" + "x" * 300}
     result = cru("session", "resume", PAUSED, "--print", env=env)
     assert (result.exit_code, "Token bucket." in result.stdout) == (0, True)
+
+
+def test_a_session_of_a_database_that_the_client_continued_is_imported(tmp_path: Path) -> None:
+    said = talk(tmp_path)
+    said.agent(text("The first answer."))
+    (before,) = DIALECTS["opencode"].find(tmp_path)
+    begun = datetime.fromtimestamp(said.now / 1000 + 60, UTC)
+    native, place = Native(before, tmp_path), Workplace({}, tmp_path, tmp_path, UserSettings())
+    assert continued._written(DIALECTS["opencode"], native, place, begun) == []
+    said.now += 90_000
+    said.agent(text("The second answer."))
+    assert continued._written(DIALECTS["opencode"], native, place, begun) == [before.path]
