@@ -363,19 +363,14 @@ def _say_unreadable(rows: Sequence[UnreadableRow], dialect: Dialect) -> None:
 def _written(dialect: Dialect, native: Native | None, place: Workplace, begun: datetime) -> list[Path]:
     """Return the client's files written since `begun`; if `native` was continued, only its file."""
     folder = dialect.default_folder(place.env, place.home)
-    if native:
-        # It was found before the client ran.
-        transcripts: Iterable[Transcript] = [replace(native.transcript, last=None)]
-    else:
-        transcripts = dialect.find(folder) if folder.is_dir() else ()
+    found = dialect.find(folder) if folder.is_dir() else ()
+    # `native` was found before the client ran.
+    transcripts: Iterable[Transcript] = [replace(native.transcript, last=None)] if native else found
     return [*dict.fromkeys(each.path for each in transcripts if _is_newer(dialect, each, begun - _CLOCK_ERROR))]
 
 
 def _is_newer(dialect: Dialect, transcript: Transcript, then: datetime) -> bool:
-    """True if the transcript was written to after `then`.
-
-    A database holds many sessions and keeps its newest rows in a second file, so the times of its rows are compared.
-    """
+    """True if the transcript was written to after `then`.  A database holds many sessions: the times of rows count."""
     if transcript.path.suffix in _DATABASE:
         return dialect.last_written(transcript) >= then
     return datetime.fromtimestamp(transcript.path.stat().st_mtime, UTC) >= then

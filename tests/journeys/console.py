@@ -273,6 +273,9 @@ def main(wanted: Sequence[str]) -> None:
     """Write the texts of all golden files, or of the commands named."""
     import tantivy  # noqa: F401  compiled modules take the clock at hand, and want a real one
 
+    with suppress(ImportError):
+        importlib.import_module("pandas")  # pyarrow loads it where it is installed
+
     dt.datetime = _Then  # type: ignore[misc]
     in_memory = tempfile.gettempdir() == "/dev/shm"  # a name as long as that of `_HOME` in either place
     home = Path(tempfile.mkdtemp(prefix="" if in_memory else "cru-", dir="/dev/shm" if in_memory else "/tmp")).resolve()

@@ -279,7 +279,7 @@ class _Watcher:
         self._started = True
         self._offer()
         self.tell(WatchStarted(len(self.known), self.reason))
-        tick = 0.0
+        tick = time.monotonic() + _TICK
         while True:
             event = self.vault.next(max(0.0, min(self.backlog.patience(), tick - time.monotonic())))
             if event and event.cookie:
@@ -350,8 +350,9 @@ class _Watcher:
     def _refresh(self, paths: Iterable[Path] | None) -> Refreshed | None:
         """Update the index; None if that fails, which is reported and retried.
 
-        An index that was put in the place of ours is compared with all notes.
+        An index that was put in the place of ours is compared with all notes.  Where the vault was, none is made.
         """
+        self._check_vault()
         try:
             is_ours = follows(self.index.token(), self._token)
             refreshed = self.index.refresh(paths if is_ours else None)
