@@ -278,8 +278,8 @@ class _Watcher:
         self._read_all()
         self._started = True
         self._offer()
+        tick = time.monotonic() + (self.pulse(self.index) or _TICK)
         self.tell(WatchStarted(len(self.known), self.reason))
-        tick = time.monotonic() + _TICK
         while True:
             event = self.vault.next(max(0.0, min(self.backlog.patience(), tick - time.monotonic())))
             if event and event.cookie:
