@@ -35,9 +35,8 @@ _PATH = late_pattern(r"(?:[a-z]+/)?[^/\x00-\x1f\\]+\.(?:html|css|js|svg)")
 class PageRow(NamedTuple):
     """What the manifest knows of a file.
 
-    `key` stands for all that a page depends on but its links, "" if the page is made each time; `digest` for its bytes,
-    of which there are `size`.
-    The rest is what the page contributes to the search and to the summary before the next export.
+    `key` stands for all that a page depends on but its links, "" if the page is made each time; `digest` for its bytes.
+    `size` is their number.  The rest is what the page contributes to the search and to the summary before the next export.
     """
 
     path: str

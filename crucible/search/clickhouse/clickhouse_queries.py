@@ -51,7 +51,7 @@ class _Sizes(NamedTuple):
 
     @classmethod
     def of(cls, rows: float, words: float, names: float) -> _Sizes:
-        """Return the sizes of a table with so many rows, words and names."""
+        """Return the sizes of a table from the numbers of its rows, words and names."""
         return cls(rows, words / max(rows, 1), names / max(rows, 1))
 
 

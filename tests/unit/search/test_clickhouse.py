@@ -24,6 +24,7 @@ from samples.recall_eval.measuring import figures_by, put_all
 from samples.recall_eval.questions import grade_all, read_questions
 from samples.recall_eval.vault import documents as evaluated
 from samples.recall_eval.vault import open_recall
+from tests.unit.search.team_checks import check_sees
 from tests.unit.search.test_team_recall import HOSTILE, QUESTIONS, _session
 from tests.unit.search.vaults import NOW, recall, vault_of
 
@@ -202,22 +203,7 @@ def test_three_users_see_and_write_their_projects_only(clickhouse: tuple[Engine,
 
 def _check_user(address: str, user: str, seen: set[str], said: Mapping[str, Document]) -> None:
     asked, server = open_team(address), ClickHouse(address)
-    sessions = {said[project].session for project in seen}
-    for question in (
-        Question("plans rocket thunder"),
-        Question("thundr rokcet"),
-        Question('"plans"'),
-        Question("project:zeus project:apollo"),
-        Question("", session="s-0"),
-        Question("", until=NOW),
-        Question("plans", since=datetime(2026, 1, 1, tzinfo=UTC)),
-    ):
-        answer = asked.ask(question._replace(limit=20), NOW)
-        found = {event.session for hit in answer.hits for event in (hit.event, *hit.before, *hit.after)}
-        assert found | {one.session for one in answer.sessions} == sessions, (user, question)
-    ids = [one.events[0].id for one in said.values()]
-    assert {event.session for event in asked.get(ids)} == sessions
-    assert {event.session for one in ids for event in asked.around(one, 1, 1)} == sessions
+    check_sees(asked, seen, said)
     assert set(asked.state().readable) == seen
     assert not asked.state().unbound
     for table in ("sessions", "events"):

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -22,9 +19,8 @@ from samples.clickhouse_engine import PASSWORD
 from tests.cases import for_each
 from tests.journeys.notes import LIMITER, note, write
 from tests.running import Cru
+from tests.unit.search.team_checks import SECRET, listening
 from tests.unit.search.vaults import NOW
-
-SECRET = "hunter2-hunter2"
 
 
 def _error_line(address: str, seconds: float = 2.0) -> str:
@@ -73,29 +69,6 @@ def test_only_this_machine_is_asked_without_encryption(address: str, place: str)
     assert str(place_of_clickhouse(address)) == f"ClickHouse at {place}"
 
 
-@contextmanager
-def _listening(reply: bytes | None) -> Iterator[str]:
-    """The address of a service that accepts connections, sends `reply` and closes; None keeps it silent."""
-    kept = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def answer() -> None:
-            with suppress(OSError):
-                while True:
-                    line, _ = listener.accept()
-                    kept.append(line)
-                    if reply is not None:
-                        line.recv(100_000)
-                        line.sendall(reply)
-                        line.close()
-
-        threading.Thread(target=answer, daemon=True).start()
-        yield f"clickhouse://me:{SECRET}@127.0.0.1:{listener.getsockname()[1]}/team"
-        listener.shutdown(socket.SHUT_RDWR)
-    for line in kept:
-        line.close()
-
-
 def _http(status: int, body: str, *headers: str) -> bytes:
     lines = [f"HTTP/1.1 {status} Said", *headers, f"Content-Length: {len(body)}", "Connection: close", "", body]
     return "\r\n".join(lines).encode()
@@ -121,12 +94,12 @@ def _http(status: int, body: str, *headers: str) -> bytes:
     ],
 )
 def test_what_another_server_says_is_never_shown(reply: bytes | None, said: str) -> None:
-    with _listening(reply) as address:
+    with listening("clickhouse", reply) as address:
         assert _error_line(address, 0.2).endswith(said)
 
 
 def test_a_server_without_tls_is_reported() -> None:
-    with _listening(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address:
+    with listening("clickhouse", b"HTTP/1.1 400 Bad Request\r\n\r\n") as address:
         assert _error_line(address + "?secure=true").endswith("does not support the requested TLS mode")
 
 

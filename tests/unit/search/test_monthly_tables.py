@@ -13,6 +13,7 @@ from crucible.search.team_servers import open_pusher, open_team, set_up_server
 from samples.postgres_server import Running, Team
 from samples.pushed_documents import Held, document, documents, everything
 from tests.unit.search.conftest import database
+from tests.unit.search.team_checks import check_sees
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 OLD_ROWS = """
@@ -109,22 +110,7 @@ def test_three_users_see_their_projects_only_in_every_query_and_partition(team: 
     team.run("SELECT crucible.grant_project('anna', 'apollo'), crucible.grant_project('ben', 'zeus', true)")
     for role, seen in (("anna", {"apollo"}), ("ben", {"zeus"}), ("owner", {"apollo", "zeus"})):
         asked = open_team(team.address(role))
-        sessions = {said[project].session for project in seen}
-        for question in (
-            Question("plans rocket thunder"),
-            Question("thundr rokcet"),
-            Question('"plans"'),
-            Question("project:zeus project:apollo"),
-            Question("", session="s-0"),
-            Question("", until=NOW),
-            Question("plans", since=datetime(2026, 1, 1, tzinfo=UTC)),
-        ):
-            answer = asked.ask(question._replace(limit=20), NOW)
-            found = {event.session for hit in answer.hits for event in (hit.event, *hit.before, *hit.after)}
-            assert found | {one.session for one in answer.sessions} == sessions, question
-        ids = [one.events[0].id for one in said.values()]
-        assert {event.session for event in asked.get(ids)} == sessions
-        assert {event.session for one in ids for event in asked.around(one, 1, 1)} == sessions
+        check_sees(asked, seen, said)
         assert set(asked.state().readable) == seen
         asked.close()
         for partition in ("session_events_2026_04", "postings_2026_03", "postings_2026_04"):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,9 +24,9 @@ from crucible.search.team_servers import open_pusher, open_team
 from samples.postgres_server import GUARDED, Team
 from samples.pushed_documents import Held, document, documents
 from tests.cases import for_each
+from tests.unit.search.team_checks import SECRET, listening
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
-SECRET = "hunter2-hunter2"
 
 
 def _error_line(address: str, seconds: float = 2.0) -> str:
@@ -65,31 +63,8 @@ def test_an_unreachable_server_is_a_one_line_error_without_the_password(address:
     assert _error_line(address).startswith(said)
 
 
-@contextmanager
-def _listening(reply: bytes | None) -> Iterator[str]:
-    """The address of a service that accepts connections, sends `reply` and closes; None keeps it silent."""
-    kept = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def answer() -> None:
-            with suppress(OSError):
-                while True:
-                    line, _ = listener.accept()
-                    kept.append(line)
-                    if reply is not None:
-                        line.recv(100)
-                        line.sendall(reply)
-                        line.close()
-
-        threading.Thread(target=answer, daemon=True).start()
-        yield f"postgresql://me:{SECRET}@127.0.0.1:{listener.getsockname()[1]}/team"
-        listener.shutdown(socket.SHUT_RDWR)
-    for line in kept:
-        line.close()
-
-
 def test_connecting_to_a_silent_server_times_out() -> None:
-    with _listening(None) as address:
+    with listening("postgresql", None) as address:
         begun = time.monotonic()
         with ThreadPoolExecutor() as pool:
             asked = pool.submit(_error_line, address, 0.5)
@@ -110,7 +85,7 @@ def test_connecting_to_a_silent_server_times_out() -> None:
 )
 @for_each("mode", ["", "?sslmode=disable"])
 def test_another_service_is_reported_as_no_postgresql_server(reply: bytes, said: str, mode: str) -> None:
-    with _listening(reply) as address:
+    with listening("postgresql", reply) as address:
         assert _error_line(address + mode).endswith(said)
 
 
@@ -121,7 +96,7 @@ def test_a_refusal_in_another_language_is_recognized() -> None:
     told = (
         b"SFATAL\0VFATAL\0C28P01\0MPasswort-Authentifizierung f\xc3\xbcr Benutzer \xc2\xbbme\xc2\xab fehlgeschlagen\0\0"
     )
-    with _listening(packed(b"E", told)) as address:
+    with listening("postgresql", packed(b"E", told)) as address:
         assert _error_line(address + "?sslmode=disable").endswith("rejects the connection")
 
 

@@ -409,7 +409,7 @@ def test_a_deleted_session_is_in_no_results_of_an_interrupted_run(
 
 
 def test_the_words_of_a_deleted_session_are_in_no_file_of_recalls_index(vault: Vault, cru: Cru) -> None:
-    for name in ("gone", *(f"kept-{number}" for number in range(9))):  # so many that they share a part of the index
+    for name in ("gone", *(f"kept-{number}" for number in range(9))):  # enough to share a part of the index
         write(vault, name, f"---\ntype: session\nstatus: completed\n---\n\n# {name}\n\nquagga{name[:4]} walrus\n")
     assert "gone" in cru("recall", "quaggagone", "--json").stdout
     index = vault.root / ".crucible/cache/recall"
