@@ -70,7 +70,7 @@ def _is_mistyped(value: object, path: Path) -> bool:
 @click.option("--project", metavar="NAME", help="Only sessions of this project.")
 @since_option("Only what was written since: 2026-11-21, 12h, 7d, 2w.")
 @flag("--refresh", "Also upgrade notes of older versions; your edits stay.")
-@flag("--whole-turns", "Leave turns of the last minute to the next import, unless they have ended.")
+@flag("--whole-turns", "Skip a turn that has not ended, unless its log has not changed for a minute.")
 @flag("--dry-run", "Show what would be done and write nothing.")
 @click.option("-v", "--verbose", is_flag=True, help="List every session.")
 @format_option()

@@ -206,7 +206,7 @@ def _register(door: Door, client: str, work: Work) -> None:
         check_library()
     folder = _folder(project=work.project)
     if client not in clients_with_servers(folder):
-        raise UsageError(f"{TITLES[client]} has no servers of a project", "Leave out --project.")
+        raise UsageError(f"{TITLES[client]} has no MCP servers for single projects", "Leave out --project.")
     parts = parts_of(client, _program(door, shared=work.project), os.environ, Path.home(), folder)
     shared = _shared_files(client, parts, folder) if work.remove else {}
     # One file at a time, so that changes before an error are still reported.

@@ -42,7 +42,7 @@ _EXAMPLES = 4
 @yes_option("Do not ask, not even before a file is replaced.")
 @click.pass_obj
 def share(door: Door, session: str, format_: str, level: str, output: str | None, *, yes: bool) -> int:
-    """Write one session to a file that you can give away.
+    """Write one session to a file for somebody else.
 
     Secrets, home folders, e-mail addresses and the name of this machine are
     redacted again. You see what is in the file and what still looks private
@@ -73,12 +73,12 @@ def share(door: Door, session: str, format_: str, level: str, output: str | None
 
 
 def open_pages(vault: Vault) -> WebVault:
-    """Return the vault for making pages."""
+    """Return the vault for rendering pages."""
     return WebVault(vault, WebSettings(user_zone(), local_now, load_prices(user_settings().prices)))
 
 
 def sharing_person(vault: Vault) -> Person:
-    """Return what the texts of this user must not tell."""
+    """Return what must not be in texts that this user shares."""
     names = (run_git(vault.root, "config", "user.name") or "").strip()
     return Person(os.path.expanduser("~"), socket.gethostname(), [names] if names else [])
 
@@ -110,20 +110,20 @@ def is_in(vault: Vault, target: Path) -> bool:
 
 
 def _show(shared: Shared, counts: Counter[str]) -> None:
-    """Say what is in the file, and what was redacted again."""
+    """Print what is in the file, and what was redacted again."""
     parts, session = contents_of(shared.whole), shared.whole.session
     write(f"{clean_line(session.id)}  {clean_line(session.title)}")
     say_contents(shared.level, parts, counts, _subagents(parts))
 
 
 def _subagents(parts: Contents) -> str:
-    """Say how many subagents are in the file, and how many there are if some are missing."""
+    """Return the number of subagents in the file, and their total if some are missing."""
     missing = f" of {parts.listed}" if 0 < parts.subagents < parts.listed else ""
     return f"{parts.subagents}{missing} subagent{'' if (parts.listed if missing else parts.subagents) == 1 else 's'}"
 
 
 def say_contents(level: Level, parts: Contents, counts: Counter[str], *more: str) -> None:
-    """Say how much is shared, and what was redacted again for it, by rule."""
+    """Print how much is shared, and what was redacted again for it, by rule."""
     numbers = ((parts.phases, "phase"), (parts.prompts, "prompt"), (parts.calls, "call"), (parts.outputs, "output"))
     write(f"  level {level}: {', '.join([*(counted(*one) for one in numbers), *more])}")
     found = ", ".join(f"{rule} {count}" for rule, count in sorted(counts.items()))
@@ -131,11 +131,11 @@ def say_contents(level: Level, parts: Contents, counts: Counter[str], *more: str
 
 
 def say_private(found: Mapping[str, Counter[str]]) -> None:
-    """Name what looks private; it stays."""
+    """Print what looks private but is not redacted."""
     for kind, names in found.items():
         shown = ", ".join(name for name, _ in names.most_common(_EXAMPLES))
         more = f" and {len(names) - _EXAMPLES} more" if len(names) > _EXAMPLES else ""
-        write(f"  looks private, and stays: {kind}: {clean_line(shown)}{more}")
+        write(f"  looks private, not redacted: {kind}: {clean_line(shown)}{more}")
 
 
 def confirmed(question: str, *, yes: bool) -> bool:

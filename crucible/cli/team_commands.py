@@ -41,7 +41,7 @@ def push(ctx: click.Context, /, format_: str, *, force: bool) -> None:
     \b
     - The server is recall.backend in your settings, or
       CRUCIBLE_RECALL_BACKEND.
-    - An interrupted push can be continued: sessions are sent whole.
+    - After an interruption, run it again: it sends what is missing.
 
     Exit code: 3 if something was not accepted.
 

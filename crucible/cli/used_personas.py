@@ -78,7 +78,7 @@ def recording_persona(
         yield
         return
     if client is None:
-        warn("the persona is not recorded: another command keeps no sessions that cru can read")
+        warn("the persona is not recorded: cru cannot read the sessions of this command")
         yield
         return
     begun = datetime.now(UTC) - _CLOCK_ERROR

@@ -25,7 +25,7 @@ def export_site(door: Door, folder: str, level: Level, *, yes: bool) -> int:
     redaction = ShareRedaction(redact_of(vault.settings.secrets), person)
     with Export(site, warn) as export:
         pages = SitePages(web, level, redaction, (person, vault.settings.secrets))
-        with bar("making pages") as show:
+        with bar("rendering pages") as show:
             for number in export.make(pages, redaction):
                 show(number, pages.count)
         summary = export.summary()
@@ -39,7 +39,7 @@ def export_site(door: Door, folder: str, level: Level, *, yes: bool) -> int:
 
 
 def _show(place: Path, level: Level, summary: Summary) -> None:
-    """Say what is in the site, and what was redacted again."""
+    """Print what is in the site, and what was redacted again."""
     contents = summary.contents
     write(f"{clean_line(str(place))}  {counted(summary.sessions, 'session')}, {counted(summary.others, 'other page')}")
     say_contents(level, contents, summary.taken.redacted)

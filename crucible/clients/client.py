@@ -110,10 +110,10 @@ class McpSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookSettings:
-    """How to have a client call `cru hook` with its name.
+    """How to make a client call `cru hook`.
 
     `user` and `project` are the settings files of the user and of a project, "" if `cru` adds none to projects.
-    `events` are the hooked events, each with the options of our entry.  A client that runs no commands at its events
+    `events` are the hooked events, each with the options of our entry.  A client whose hooks are not commands
     loads a plugin instead: then the user's file is ours alone, and `plugin` is its template.  `review` says what the
     user has to do before the client calls a new hook.
     """
@@ -178,7 +178,7 @@ class ClientProfile:
     """Patterns of the files that grow while the client works, relative to the logs folder.  For a database, these are
     the file and its write-ahead log."""
     tested: str = ""
-    """The version whose real program the reader was tested with, "" if it only follows what is known of the format."""
+    """The version of the real program that the reader was tested with; "" if there was no test."""
     give_context: Callable[[str, str, Mapping[str, str], Sequence[str]], GivenContext] = no_context
     file_tools: frozenset[str]
     asking_tools: frozenset[str]
@@ -187,7 +187,7 @@ class ClientProfile:
     prompted: bool = False
     """True if the text becomes the first prompt of the session."""
     context_logged: bool = False
-    """True if the client's log has the text."""
+    """True if the client logs the text."""
     context_file: str = "briefing.instructions.md"
     """The path of the text's file, below a temporary folder."""
     retention_days: Callable[[Mapping[str, str], Path], int | None] = lambda _env, _home: None
@@ -199,7 +199,7 @@ class ClientProfile:
     """The option that takes the id of a new session, a UUID; "" if there is none."""
     native: tuple[str, ...] = ()
     native_prompt: bool = True
-    """False if a session that it continues takes no prompt; `give_context` passes the text then."""
+    """False if a continued session takes no prompt; then `give_context` passes the text."""
     asked: tuple[str, ...] = ()
     piped: tuple[str, ...] = ()
     piped_native: tuple[str, ...] = ()

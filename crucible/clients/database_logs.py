@@ -16,7 +16,7 @@ from crucible.core.errors import TranscriptError
 class SessionTables(NamedTuple):
     """Where a client's sessions are.
 
-    `tables` has the columns by which a database is known as the client's.  `query` returns the SQL for the id of each
+    `tables` has the columns that identify a database as the client's.  `query` returns the SQL for the id of each
     session, its last change, its size, and its first row; if its second argument is True, for the session `?1` only.
     """
 

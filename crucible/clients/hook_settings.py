@@ -1,6 +1,6 @@
 """Install, find and remove our hooks in a client's settings.  Nothing else in the file is changed.
 
-All clients whose settings have hooks write them in the same form; which file and which events, its `HookSettings` say.
+All clients use the same form of settings.  `HookSettings` has each client's files and events.
 """
 
 from __future__ import annotations

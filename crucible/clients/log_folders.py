@@ -23,7 +23,7 @@ class LogFolder(NamedTuple):
     patterns: tuple[str, ...]
 
     def watched(self) -> dict[str, bool]:
-        """Return the existing folders to watch; true for those whose subfolders are watched too."""
+        """Return the existing folders to watch, with true for those whose subfolders are watched too."""
         found: dict[str, bool] = {}
         for pattern in self.patterns:
             folders = pattern.split("/")[:-1]
@@ -33,7 +33,7 @@ class LogFolder(NamedTuple):
         return {path: is_deep for path, is_deep in found.items() if os.path.isdir(path)}
 
     def is_log(self, path: str) -> bool:
-        """Return whether a path is that of a log."""
+        """Return whether a path belongs to a log."""
         parts = os.path.relpath(path, self.root).split(os.sep)
         return any(_matches(parts, pattern.split("/")) for pattern in self.patterns)
 
@@ -56,7 +56,7 @@ def log_folder(dialect: Dialect, env: Mapping[str, str], home: Path) -> LogFolde
 def session_logs(folder: LogFolder, session: str, path: str) -> list[Path]:
     """Return the existing logs that may have a session: the one at `path`, or those that are named after it.
 
-    A database has many sessions.  `path` comes from another program: it counts only if it is that of a log.
+    A database has many sessions.  `path` comes from another program, so it counts only if it belongs to a log.
     """
     if path and folder.is_log(path) and os.path.isfile(path):
         return [Path(path)]
@@ -64,7 +64,7 @@ def session_logs(folder: LogFolder, session: str, path: str) -> list[Path]:
 
 
 def _is_named(log: Path, session: str) -> bool:
-    """Return whether a log, or its folder, has the name of a session, perhaps after its time."""
+    """Return whether a log or its folder is named after a session, possibly with a time before it."""
     return log.parent.name == session or f"-{log.name.partition('.')[0]}".endswith(f"-{session}")
 
 

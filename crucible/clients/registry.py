@@ -63,7 +63,7 @@ MCP_SETTINGS: Mapping[str, McpSettings] = MappingProxyType({one.name: one.mcp fo
 """How to register our MCP server, by the client's name in `sources`.  Only clients that support MCP servers."""
 
 HOOKS: Mapping[str, HookSettings] = MappingProxyType({one.name: one.hooks for one in CLIENTS.values() if one.hooks})
-"""How to have clients call `cru hook`, by the client's name in `sources`.  Only clients with hooks or plugins."""
+"""How to make clients call `cru hook`, by the client's name in `sources`.  Only clients with hooks or plugins."""
 
 TITLES: Mapping[str, str] = MappingProxyType({client.name: client.title for client in CLIENTS.values()})
 """Product names, by the client's name in `sources`."""
@@ -128,7 +128,7 @@ class Dialect:
 
     @cached_property
     def _logs(self) -> LogReader:
-        # Most commands need the reader of one client; loading all four takes as long as the rest of an import.
+        # Most commands need the reader of one client; loading all of them takes as long as the rest of an import.
         return cast("LogReader", import_module(f"crucible.clients.{self.name.replace('-', '_')}.logs"))
 
     def find(self, path: Path) -> Iterator[Transcript]:

@@ -33,7 +33,7 @@ def shape_of(row: Row) -> tuple[str, set[str]]:
 
 
 def unknown_in(row: Row, known: Shapes) -> Iterator[str]:
-    """Yield what no recording has: the kind of a row, or else its new fields."""
+    """Yield what is in no recording: the kind of a row, or else its new fields."""
     kind, fields = shape_of(row)
     if kind not in known:
         yield f"row {kind}"

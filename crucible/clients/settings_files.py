@@ -94,7 +94,7 @@ _STAMP = re.compile(r"[^\n]*crucible: written by cru install, ([0-9a-f]{16})[^\n
 
 
 def written(body: str, comment: str) -> str:
-    """Return the text of a file of ours, with a last line that tells whether it was edited.
+    """Return the text of a file of ours, with a last line that shows later edits.
 
     `comment` is the form of a comment in it.
     """
@@ -102,7 +102,7 @@ def written(body: str, comment: str) -> str:
 
 
 def is_written(text: str) -> bool:
-    """Return whether a file is as `written` made it."""
+    """Return whether a file of ours was not edited."""
     found = _STAMP.search(text)
     return found is not None and _sum(text[: found.start()]) == found[1]
 

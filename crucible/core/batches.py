@@ -40,8 +40,8 @@ def _none(_path: Path) -> Iterable[Path]:
 class Run(NamedTuple):
     """A piece of work on notes of the vault at `root`; `what` names it, with its options.
 
-    `make` returns the function that does it, for the root of the vault.  Results are kept only while what they were made
-    from is the same: the notes, `others` of each, and `basis`.  The work reads no other files.
+    `make` returns the function that does it, for the root of the vault.  Results are kept only while their inputs are
+    the same: the notes, `others` of each, and `basis`.  The work reads no other files.
     """
 
     root: Path
@@ -115,7 +115,7 @@ def _work(batch: Sequence[Path]) -> Any:
 
 
 def _write_manifest(folder: Path, what: str, names: Sequence[str]) -> None:
-    """Write what the run consists of, and remove results that are outdated."""
+    """Write the description of the run, and remove outdated results."""
     for one in set(os.listdir(folder)) - {*names}:
         with suppress(OSError):  # a folder, or another run has removed it
             (folder / one).unlink()
@@ -123,7 +123,7 @@ def _write_manifest(folder: Path, what: str, names: Sequence[str]) -> None:
 
 
 def _write_shard(path: Path, result: object) -> None:
-    """Keep a result.  Without it, because the disk is full or another run has ended here, only less can be continued."""
+    """Keep a result.  If that fails (full disk, another run has ended here), only its batch must be repeated later."""
     body = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
     with suppress(VaultError):
         write_atomic(path, sha256(body).digest() + body, fsync=False)

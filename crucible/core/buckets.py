@@ -13,7 +13,7 @@ S3 = "s3://"
 
 
 def check_bucket(address: str) -> str:
-    """Return the address of a folder in a bucket.  Raises `UsageError` for another one, and for credentials in it."""
+    """Return the address of a folder in a bucket.  Raises `UsageError` for any other address, and for one with credentials."""
     if not address.startswith(S3) or "@" in address:
         raise UsageError(
             "not the address of a bucket, or it contains credentials",
@@ -23,7 +23,7 @@ def check_bucket(address: str) -> str:
 
 
 class Bucket:
-    """A folder in a bucket; `place` is its address to show."""
+    """A folder in a bucket; `place` is its address, as shown to the user."""
 
     def __init__(self, address: str) -> None:
         self.place = check_bucket(address).partition("?")[0].rstrip("/")

@@ -27,7 +27,7 @@ _GONE = 3
 _AHEAD = 4
 """Chunks per worker that are queued ahead of the consumer."""
 _ATTEMPTS = 2
-"""How often a chunk is submitted: Dask gives one up after four dead workers.  Also how often a scheduler is sought."""
+"""Maximum submissions of a chunk (Dask gives up after four dead workers), and attempts to find a scheduler."""
 
 _Chunk = TypeVar("_Chunk")
 _Result = TypeVar("_Result")
@@ -57,7 +57,7 @@ def spread_on_cluster(
 ) -> Generator[_Result, None, None]:
     """Yield the result of `work` for each chunk, in order; arguments as in `spread`.
 
-    Chunks of a dead worker go to another one.  If the scheduler restarts, what is left is submitted again.  Raises
+    Chunks of a dead worker go to another one.  If the scheduler restarts, the remaining chunks are submitted again.  Raises
     `ClusterFailed`, and whatever `work` raises.
     """
     check_scheduler(address)
@@ -71,7 +71,7 @@ def spread_on_cluster(
                 done += 1
         vain = 0 if done > before else vain + 1
         if vain == _ATTEMPTS:
-            raise ClusterFailed(f"the scheduler at {address} keeps losing its tasks", "look at its log")
+            raise ClusterFailed(f"the scheduler at {address} keeps losing its tasks", "check its log")
 
 
 class _Task(NamedTuple, Generic[_Chunk, _Result]):
@@ -92,7 +92,9 @@ _TURN = Lock()
 def _perform(task: _Task[_Chunk, _Result], chunk: _Chunk) -> _Result:
     here = _versions()
     if here != task.versions:
-        raise ClusterFailed(f"a worker has {here}, but this is {task.versions}", "install the same versions on both")
+        raise ClusterFailed(
+            f"a worker has {here}, but your machine has {task.versions}", "install the same versions on both"
+        )
     with _TURN:
         if task.begin and [task.run] != _BEGUN:
             task.begin()
@@ -111,7 +113,7 @@ def _connected(address: str) -> Iterator[Client]:
 
     class Quiet(library.Client):  # type: ignore[misc, name-defined]
         def __del__(self) -> None:
-            """Do nothing: the close of a client that never connected waits for a minute."""
+            """Do nothing: closing a client that never connected would take a minute."""
 
     try:
         client = Quiet(address, timeout=_PATIENCE, set_as_default=False, name="crucible", direct_to_workers=True)
@@ -158,7 +160,7 @@ def _results(client: Client, task: _Task[_Chunk, _Result], chunks: Sequence[_Chu
 
 
 def _result_of(client: Client, task: _Task[_Chunk, _Result], chunk: _Chunk, future: Future[_Result]) -> _Result:
-    """Wait for a chunk's result.  A chunk is tried again if its workers died: perhaps it was not the reason."""
+    """Wait for a chunk's result.  A chunk is tried again if its workers died, since it may not be the cause."""
     killed = _library().KilledWorker
     for _ in range(_ATTEMPTS):
         try:
@@ -167,7 +169,7 @@ def _result_of(client: Client, task: _Task[_Chunk, _Result], chunk: _Chunk, futu
             future = _submitted(client, task, chunk)
         else:
             return result
-    raise ClusterFailed(f"workers died again and again over {_named(chunk)}", "look at their logs; memory may be short")
+    raise ClusterFailed(f"workers keep dying on {_named(chunk)}", "check their logs; they may need more memory")
 
 
 def _submitted(client: Client, task: _Task[_Chunk, _Result], chunk: _Chunk) -> Future[_Result]:
@@ -176,7 +178,7 @@ def _submitted(client: Client, task: _Task[_Chunk, _Result], chunk: _Chunk) -> F
 
 
 def _named(chunk: object) -> str:
-    """Return the first and the last item of a list; for another chunk, what it calls itself."""
+    """Describe a chunk: the first and the last item of a list, or the text of any other chunk."""
     chunk = getattr(chunk, "chunk", chunk)
     return f"{chunk[0]} … {chunk[-1]}" if isinstance(chunk, list) and chunk else str(chunk)
 

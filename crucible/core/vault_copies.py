@@ -1,7 +1,7 @@
-"""Spread work over workers that take what they need from a copy of the vault in a bucket.
+"""Spread work over workers that read the vault's files from a copy in a bucket.
 
-The client names the files of a chunk, with digests of what they are in the vault.  A worker reads them into a temporary
-folder, which has the form of the vault, and works there.  Values name the files of the client's vault.
+The client names the files of a chunk, with digests of the vault's files.  A worker reads them into a temporary folder with
+the vault's layout, and works there.  In values that it gets and returns, paths are those of the client's vault.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from crucible.core.processes import Workers, is_alive, spread
 from crucible.core.quick_imports import sha256
 
 _PREFIX = "crucible-copy-"
-"""Of a temporary folder; followed by the number of its process and `-`."""
+"""The start of a temporary folder's name; followed by the process id and `-`."""
 _STREAMS = 16
-"""Files to read at a time."""
+"""Number of files to read at the same time."""
 
 _Chunk = TypeVar("_Chunk")
 _Result = TypeVar("_Result")
@@ -62,7 +62,7 @@ def spread_on_copy(
 
 
 def _named(root: Path, paths: Iterable[Path]) -> Iterator[_File]:
-    """Name files by their digests.  One that cannot be read is missing in the copy, too."""
+    """Return files with their digests.  A file that cannot be read must be missing in the copy, too."""
     for path in dict.fromkeys(paths):
         with suppress(CrucibleError):
             digest = sha256(read_bytes(inside(root, path))[0]).hexdigest()
@@ -85,7 +85,7 @@ def _take(bucket: Bucket, files: Sequence[_File], folder: Path) -> None:
     def take(file: _File) -> None:
         data = bucket.read(file.name)
         if data is None or sha256(data).hexdigest() != file.digest:
-            what = "missing" if data is None else "not as in the vault"
+            what = "missing" if data is None else "differs from the vault"
             raise VaultError(f"{bucket.place}/{file.name}: {what}", "copy the vault to the bucket again")
         target = inside(folder, folder / file.name)
         target.parent.mkdir(parents=True, exist_ok=True)

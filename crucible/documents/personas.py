@@ -1,4 +1,4 @@
-"""Personas: notes that say with which client, model, tools, skills and instructions an agent works.
+"""Personas: notes that set an agent's client, model, tools, skills and instructions.
 
 `vault.notes.persona_notes` finds them, and checks that the user has accepted them.
 """

@@ -1,4 +1,4 @@
-"""What the event log knows about a tool call beyond its line in the note: the diff, the arguments and the output."""
+"""Details of a tool call from the event log, which its line in the note omits: diff, arguments and output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST = 100_000
 
 
 class CallDetail(NamedTuple):
-    """A call's details as text; "" for none.  `mark` says what the event log itself has cut."""
+    """A call's details as text; "" for none.  `mark` says what was cut in the event log."""
 
     diff: str = ""
     arguments: str = ""
@@ -43,7 +43,7 @@ def read_call_details(
 ) -> dict[str, CallDetail]:
     """Return the details of calls by their ids on the page.  Pass all calls of a session, in the order of the note.
 
-    `room` is the number of characters for all of them.  Details that do not fit are left out, and say so.
+    `room` is the number of characters for all of them.  Details that do not fit are replaced by a mark.
     """
     details: dict[str, CallDetail] = {}
     for name, records in _recorded(root, session_id, calls):
@@ -68,7 +68,7 @@ def _recorded(
 
 
 def detail_of(used: EventRecord, returned: EventRecord | None) -> CallDetail:
-    """Return what a call's records say."""
+    """Return the details in a call's records."""
     if used.type == USED:
         given, output = used.values.get("arguments"), string_in(returned.values, "text") if returned else ""
     else:

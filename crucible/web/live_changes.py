@@ -1,4 +1,4 @@
-"""Tell open pages about changes: a watcher's thread, and streams of server-sent events."""
+"""Notify open pages of changes: a thread with a watcher, and streams of server-sent events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crucible.vault.notes.walk import note_name
 
 _SETTLE = 0.2
 _POLL = 1.0
-"""Seconds between looks at a note, while another process is the vault's watcher."""
+"""Seconds between checks of a note while another process watches the vault."""
 _KEEP_ALIVE = 15.0
 
 
@@ -34,7 +34,7 @@ class LiveChanges:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
         self.started = threading.Event()
-        """Set once the watcher has compared every note and listens."""
+        """Set once the watcher has compared all notes and listens."""
         self._is_watching = False
 
     def start(self) -> None:
@@ -58,7 +58,7 @@ class LiveChanges:
         try:
             watch(root, settings, _SETTLE, self._tell, self._check, user=user)
         except (_Stopped, CrucibleError, OSError):
-            # With "cru watch" elsewhere, or without file events, streams look at the note themselves.
+            # With "cru watch" in another process, or without file events, streams check the note themselves.
             self._is_watching = False
 
     def _check(self, _index: Index) -> None:

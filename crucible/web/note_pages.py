@@ -25,7 +25,7 @@ from crucible.web.web_vault import FOLDERS, SESSION_PAGES, WebVault
 from crucible.web.workflow_graph import render_graph
 
 _OLD = timedelta(days=30)
-"""How long the inbox shows what ended sessions have left, as `cru inbox` does."""
+"""How long the inbox shows items of ended sessions; the same as in `cru inbox`."""
 
 
 class TableRow(NamedTuple):
@@ -161,7 +161,7 @@ def workflow_values(note: Note, links: NoteLinks, clean: Clean | None = None) ->
 
 
 class StepLine(NamedTuple):
-    """A step: what it takes and makes, and the steps that follow it."""
+    """A step: its inputs and outputs, and the steps that follow it."""
 
     id: str
     name: str

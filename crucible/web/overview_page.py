@@ -35,7 +35,7 @@ class Group(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Sums over all sessions of a vault.  What subagents used counts once.  Days are the user's."""
+    """Sums over all sessions of a vault.  Subagents' usage counts once.  Days are in the user's time zone."""
 
     sessions: int
     days: Mapping[date, int]
@@ -80,7 +80,7 @@ def waiting_values(web: WebVault) -> Mapping[str, object]:
 
 
 def sum_up(view: View, web: WebVault) -> Totals:
-    """Sum up all sessions, newest first, and what they used."""
+    """Sum up all sessions (newest first) and their usage."""
     days: Counter[date] = Counter()
     rows: dict[str, Row] = {}
     tops: list[Row] = []
@@ -194,7 +194,7 @@ def _hour_of(row: Row) -> str:
 
 
 def _local_day(hour: str, web: WebVault) -> date | None:
-    """Return the user's day of an hour in UTC, such as `2026-11-21T20`."""
+    """Return the day, in the user's time zone, of an hour in UTC such as `2026-11-21T20`."""
     moment: datetime | None = time_of(f"{hour}:00:00Z") if hour else None
     return in_zone(moment, web.zone).date() if moment else None
 

@@ -73,7 +73,7 @@ def _hash(text: str) -> str:
 
 
 def page_start(frame: Frame) -> str:
-    """Render the start of a page, which the browser can use while the rest is made."""
+    """Render the start of a page, which the browser can use while the rest is rendered."""
     return environment().get_template("page_start.html.j2").render(frame=frame)
 
 

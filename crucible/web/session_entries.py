@@ -36,7 +36,7 @@ from crucible.web.markdown_html import (
 
 
 class Level(StrEnum):
-    """How much of a session to show: what the user said and decided, the whole talk, or tool calls as well."""
+    """How much of a session to show: the user's words and decisions, the whole conversation, or also tool calls."""
 
     USER = "user"
     TALK = "talk"
@@ -77,7 +77,7 @@ def numbered(entries: Iterable[Entry], above: str) -> Iterator[tuple[str, Entry]
 
 
 def phase_prefix(phase: Phase) -> str:
-    """Return how the ids of a phase's entries begin."""
+    """Return the prefix of the ids of a phase's entries."""
     return f"e{_number(phase)}"
 
 
@@ -154,7 +154,7 @@ def _entry(name: str, entry: Entry, shown: Shown) -> str:
 
 
 def _callout(name: str, kind: str, body: str, title: str = "", fold: str = "") -> str:
-    """Render a callout; `title` is HTML.  One with a fold mark can be folded."""
+    """Render a callout; `title` is HTML.  A fold mark makes it foldable."""
     words = f"<b>{escape_text(kind_words(kind))}</b>{f' {title}' if title else ''}"
     classes = f'class="c {kind_class(kind)}" id={name}'
     if fold:
@@ -186,7 +186,7 @@ def _subagent(name: str, entry: Subagent, shown: Shown) -> str:
 
 
 def _report(name: str, link: str, shown: Shown) -> str:
-    """Render a subagent's own session, in place.  The ids of its entries have its callout's id before them."""
+    """Render a subagent's own session in place.  Its callout's id is the prefix of its entries' ids."""
     report = shown.reports.get(link)
     if report is None:
         return ""
@@ -202,7 +202,7 @@ def _report(name: str, link: str, shown: Shown) -> str:
 
 
 _IN_PLACE = "r"
-"""How ids of a session's entries begin if it is shown in place, instead of `e`."""
+"""The prefix of entry ids in a session that is shown in place, instead of `e`."""
 
 
 def call_in_place(session: Session, call: str) -> tuple[str, str]:
@@ -251,7 +251,7 @@ def _call(call: ToolCall, detail: CallDetail | None) -> str:
 
 
 def render_detail(detail: CallDetail) -> Markup:
-    """Render what the event log knows of a call."""
+    """Render a call's details from the event log."""
     parts = [
         f"<pre tabindex=0 class=diff>{render_diff(detail.diff)}</pre>" if detail.diff else "",
         f"<pre tabindex=0>{escape_text(detail.arguments)}</pre>" if detail.arguments else "",

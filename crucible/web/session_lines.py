@@ -96,7 +96,7 @@ class FoundLine(NamedTuple):
 
 
 def list_values(web: WebVault, given: Mapping[str, str]) -> Mapping[str, object]:
-    """Return what the template shows.  A filter that cannot be read becomes a message."""
+    """Return what the template shows.  An invalid filter becomes a message."""
     values: dict[str, Any] = {
         "given": {name: given.get(name, "") for name in FIELDS},
         "query": given.get("q", ""),
@@ -195,7 +195,7 @@ def _hit(hit: Hit, row: Row | None, web: WebVault) -> Iterator[FoundLine]:
 
 
 def _marked(hit: Hit) -> Markup:
-    """Return the found line with the question's words as `mark`."""
+    """Return the line of a hit with the question's words as `mark`."""
     text, parts, last = hit.snippet.text, [], 0
     for start, end in hit.snippet.marks:
         parts += [escape(text[last:start]), Markup("<mark>"), escape(text[start:end]), Markup("</mark>")]

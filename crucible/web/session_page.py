@@ -1,7 +1,7 @@
 """The page of one session.
 
 `session_html(session, frame, shown, facts)` returns the HTML.  `shown.level` leaves out what a level does not show,
-so a shared file holds only what it shows.  For a self-contained file, pass `page_frame(inline=True)`.
+so a shared file contains nothing else.  For a self-contained file, pass `page_frame(inline=True)`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def stream_session(session: Session, frame: Frame, shown: Shown, facts: Facts, f
 
 
 def changes_html(session: Session, numbers: range, shown: Shown, facts: Facts) -> str:
-    """Render what grows or is still missing: the head, the list of phases, and the phases with these numbers."""
+    """Render the parts that grow or are still missing: the head, the list of phases, and the phases with these numbers."""
     values = _values(session, shown, facts, numbers)
     return environment().get_template("session_changes.html.j2").render(**values)
 

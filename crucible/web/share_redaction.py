@@ -1,8 +1,8 @@
-"""Redact what leaves the vault once more, and name what still looks private.
+"""Redact everything that leaves the vault again, and list what still looks private.
 
-Every text of a value passes: of a session, its entries, its subagents and the details of its calls.  Besides secrets,
-home folders and e-mail addresses (`Scrubber`), the name of this machine goes.  What looks private is searched in each
-redacted text, before a format escapes or splits it.
+This covers every text of a session, its entries, its subagents and the details of its calls.  Besides secrets, home
+folders and e-mail addresses (`Scrubber`), the name of this machine is removed.  Each redacted text is searched for what
+looks private before a format escapes or splits it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 HOST = "host-name"
 _SHORTEST = 4
-"""A shorter name of a machine or a user is a part of too many words."""
+"""Minimum length of the name of a machine or a user: a shorter one is part of too many words."""
 
 
 class Person(NamedTuple):
@@ -36,7 +36,7 @@ class Person(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What was redacted, by rule, and what looks private and stays, by kind; with counts."""
+    """What was redacted, by rule, and what looks private but was not redacted, by kind; with counts."""
 
     redacted: Counter[str]
     private: Mapping[str, Counter[str]]
@@ -134,16 +134,16 @@ _PARTS_OF_FILES = (
     *(".env", ".netrc", ".pgpass", ".htpasswd", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"),
     *(".pem", ".p12", ".pfx", ".keystore", ".kdbx"),
 )
-"""Each match of `_FILES` has one of these, which are found faster."""
+"""Each match of `_FILES` contains one of these, which are faster to find."""
 _ADDRESSES = late_pattern(r"\d(?<![\w.+-]\d)\d{0,2}(?:\.\d{1,3}){3}(?![\w-]|\.\d)")
-"""What it begins with is a digit, which the search skips to; only then it looks back."""
+"""The expression begins with a digit, so the search can skip to one; only then it looks back."""
 _HOSTS = late_pattern(
     r"https?://((?:[A-Za-z0-9-]+\.)+(?:internal|intranet|local|lan|corp|home|private)|[A-Za-z0-9-]+)(?=[:/\s\"'<>)]|$)"
 )
 
 
 def _ip_addresses(text: str) -> Iterator[str]:
-    """Yield addresses of machines; those of this machine and of nobody say nothing."""
+    """Yield addresses of machines, except loopback, unspecified and multicast ones, which reveal nothing."""
     for match in _ADDRESSES.finditer(text):
         try:
             address = ip_address(match[0])

@@ -82,11 +82,11 @@ def _flat(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def shared_session(web: WebVault, session: Session, level: Level, redaction: ShareRedaction) -> Shared:
-    """Read what belongs to a session, leave out what the level does not show, and redact the rest."""
+    """Read a session and what belongs to it, drop what the level does not show, and redact the rest."""
     seen = {session.id}
 
     def below(above: Session, depth: int) -> Iterator[tuple[str, Report]]:
-        """Yield the subagents of a session with theirs, by redacted id; each once, at its first place."""
+        """Yield the subagents of a session and their subagents, by redacted id; each once, where it occurs first."""
         names = [ref.session for ref in above.subagents if ref.session not in seen] if depth <= _DEEPEST else []
         seen.update(names)
         for name in dict.fromkeys(names):
@@ -114,7 +114,7 @@ def redacted_report(
 
 
 def _redacted(session: Session, level: Level, redaction: ShareRedaction) -> Session:
-    """Redact a session; what only its own vault needs goes."""
+    """Redact a session, and drop what only its own vault needs."""
     shown = map_entries(session, lambda entries: at_level(entries, level))
     bare = replace(
         shown, properties={}, problems=(), sources=(), synced_to=(), redacted=(), aliases=(), home=NoteHome()
@@ -176,6 +176,6 @@ def shared_html(shared: Shared, web: WebVault) -> str:
 
 
 def shared_markdown(shared: Shared) -> str:
-    """Write a note of its own; foreign text stays text, as in the vault."""
+    """Render a self-contained note; foreign text stays text, as in the vault."""
     session = in_place(shared.whole)
     return render_session(replace(session, subagents=()))

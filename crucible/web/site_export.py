@@ -1,4 +1,4 @@
-"""Export a vault as a static site: make the pages that changed, say what is in the site, and write them.
+"""Export a vault as a static site: render the pages that changed, summarize the site, and write them.
 
 Nothing is written before the user has seen the summary: pages wait in a temporary file without a name.
 """
@@ -37,7 +37,7 @@ class Summary(NamedTuple):
 
 
 class Export:
-    """An export that was made and not written yet."""
+    """An export that is rendered but not written yet."""
 
     def __init__(self, folder: SiteFolder, on_error: Callable[[CrucibleError], None]) -> None:
         self._folder = folder
@@ -53,7 +53,7 @@ class Export:
         self._waiting.close()
 
     def make(self, pages: SitePages, redaction: ShareRedaction) -> Iterator[int]:
-        """Make all pages that changed; yields the number of each page, for a progress bar."""
+        """Render all pages that changed; yields the number of each page, for a progress bar."""
         for number, page in enumerate(pages.pages(), 1):
             old = self._folder.rows.get(page.path)
             if old is not None and self._is_current(old, page, pages):
@@ -69,7 +69,7 @@ class Export:
                 self._keep(PageRow(path), data)
 
     def _is_current(self, old: PageRow, page: SitePage, pages: SitePages) -> bool:
-        """Return whether a page and the pages that it links to are as they were."""
+        """Return whether a page and the pages that it links to have not changed."""
         is_same = page.key != "" and old.key == page.key and self._folder.has(page.path)
         return is_same and all((pages.address_of(one) or "") == address for one, address in old.links.items())
 
@@ -96,7 +96,7 @@ class Export:
         self.rows[row.path] = row
 
     def _has_same_index(self) -> bool:
-        """Keep the index if nothing that can be found has changed."""
+        """Keep the search index if no searchable text has changed."""
         old = {path: row for path, row in self._folder.rows.items() if path.startswith(f"{SEARCH_FOLDER}/")}
         found = [row.found for row in self.rows.values() if row.found]
         before = [row.found for path in self.rows if (row := self._folder.rows.get(path)) and row.found]

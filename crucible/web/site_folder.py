@@ -26,14 +26,14 @@ from crucible.web.site_search import Entry, Part
 _OWN = ".crucible-site"
 """The folder of the manifest and the lock."""
 _HARMLESS = {_OWN, ".git", ".nojekyll", ".DS_Store"}
-"""What a new folder may have."""
+"""What a new folder may contain."""
 _VERSION = 1
 _PATH = late_pattern(r"(?:[a-z]+/)?[^/\x00-\x1f\\]+\.(?:html|css|js|svg)")
 """The paths of files of a site: in it or in a folder of it."""
 
 
 class PageRow(NamedTuple):
-    """What the manifest knows of a file.
+    """A file's entry in the manifest.
 
     `key` stands for all that a page depends on but its links, "" if the page is made each time; `digest` for its bytes.
     `size` is their number.  The rest is what the page contributes to the search and to the summary before the next export.
@@ -78,7 +78,7 @@ class SiteFolder:
             return b""
 
     def has(self, path: str) -> bool:
-        """Return whether a file is there as it was written: a crash of the machine leaves files without their bytes."""
+        """Return whether a file has the size that was written: after a crash of the machine, files may have lost their bytes."""
         try:
             found = (self.root / path).stat()
         except OSError:

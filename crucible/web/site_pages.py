@@ -1,7 +1,7 @@
-"""The pages of an exported site: which there are, what each depends on, and how it is made, redacted for sharing.
+"""The pages of an exported site: the list of pages, what each depends on, and how to render it, redacted for sharing.
 
 A page is rendered as for the live server.  Then its addresses, which begin with `/`, are made relative, so that the
-site opens from a file and at any place of a web server.  An address without a page in the site is no link.
+site works from a folder and at any path of a web server.  A link to an address without a page becomes text.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from crucible.web.site_search import Entry, Part, depth_of, part_of
 from crucible.web.web_vault import FOLDERS, SESSION_PAGES, WebVault, cost_note, show_cost
 
 _FORMAT = 2
-"""Increase it when pages change although nothing that they depend on does."""
+"""Increase this when rendering changes: a page's key does not depend on our code otherwise."""
 _ON_A_PAGE = 200
 """Sessions on one page of the list."""
 _ROOM = 8_000_000
@@ -83,7 +83,7 @@ class SitePages:
     """The pages of a vault, redacted for sharing at a level of detail."""
 
     def __init__(self, web: WebVault, level: Level, redaction: ShareRedaction, basis: object) -> None:
-        """`basis` is whatever else decides how texts are redacted."""
+        """`basis` is everything else that affects how texts are redacted."""
         self._web, self._level, self._redaction = web, level, redaction
         self._rows, self._costs = web.ask(self._select)
         web.keep_links()
@@ -164,7 +164,7 @@ class SitePages:
             yield SitePage(f"{folder}.html", "", partial(self._folder, folder))
 
     def static_files(self, count: int) -> Iterator[tuple[str, bytes]]:
-        """Yield the files that no note changes: stylesheet, scripts, and the page for searching `count` pages."""
+        """Yield the files that do not depend on notes: stylesheet, scripts, and the page for searching `count` pages."""
         for name in (STYLE, SCRIPT, ICON, SEARCH):
             yield f"static/{name}", asset(name).encode()
         values = {"title": "Search", "pages": count, "depth": depth_of(count)}
@@ -233,7 +233,7 @@ class SitePages:
 
 
 class _Asked:
-    """Resolves links, and keeps the answers."""
+    """Resolves links, and remembers the answers."""
 
     def __init__(self, resolve: Callable[[str], str | None]) -> None:
         self._resolve = resolve

@@ -1,7 +1,7 @@
 """The search of an exported site: an index of words in small files, which `static/search.js` loads one by one.
 
-Browsers let a page from a file load scripts, but neither other files nor WebAssembly; so each file is a script that
-passes its data to one function.  Nothing in a file but JSON comes from a note.
+Browsers let a page that was opened as a file load scripts, but neither other files nor WebAssembly.  So each file is a
+script that passes JSON to one function.  Text from notes is only in this JSON.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crucible.core.patterns import late_pattern
 FOLDER = "search"
 _WORD = late_pattern(r"[^\W_]+")
 _LONGEST = 24
-"""Longer words are hashes and encoded data."""
+"""Maximum length of a word; longer ones are hashes and encoded data."""
 _LABEL = 100
 _MANY = 200
 _CHUNK = 20
@@ -52,7 +52,7 @@ def part_of(texts: Iterable[str], anchor: str = "", label: str = "") -> Part:
 
 
 def depth_of(pages: int) -> int:
-    """Return by how many first characters words are put into files: few files for a small site."""
+    """Return how many first characters of a word determine its file: one or two, so that a small site has few files."""
     return 1 if pages < _MANY else 2
 
 
@@ -75,7 +75,7 @@ def index_files(entries: Sequence[Entry]) -> Iterator[tuple[str, bytes]]:
 
 
 def _shard_of(word: str, depth: int) -> str:
-    """Return the name of a word's file: its first characters, as far as they are plain."""
+    """Return the name of a word's file: its first characters, if they are plain."""
     first, second = word[0], word[1:depth]
     if not _is_plain(first):
         return f"u{ord(first) >> 8:x}"

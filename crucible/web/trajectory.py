@@ -1,7 +1,7 @@
 """A shared session as a trajectory: one JSON object of the Agent Trajectory Interchange Format, ATIF 1.8.
 
 The user's words are steps of the user, prose and tool calls steps of the agent, other callouts steps of the system with
-their kind.  Notes have no tokens of single steps, so only the sums are given.
+their kind.  Notes have no token counts of single steps, so only the sums are given.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The live server of `cru web`: routes, and the checks that keep others out.  Needs the extra `web`.
+"""The live server of `cru web`: routes, and the checks that keep other users and sites out.  Needs the extra `web`.
 
 It listens on loopback and answers only GET requests that prove they know the token: the first request exchanges it
 for a cookie that other sites cannot use.  The Host header must name this machine, so no other name can point here.

@@ -79,7 +79,7 @@ class WebVault:
             return self._index.ask(question)[0]
 
     def remember(self, name: str, question: Callable[[View], T]) -> T:
-        """Answer a question as `ask` does; the answer is kept until the index changes."""
+        """Like `ask`, but the answer is cached until the index changes."""
         with self._lock:
             self._index.ask(lambda _: None)
             token = self._index.used
@@ -192,6 +192,6 @@ def show_cost(cost: Cost) -> str:
 
 
 def cost_note(cost: Cost) -> str:
-    """Say what a cost is, and which models have no price."""
+    """Return what a cost is, and which models are unpriced."""
     missing = ", ".join(sorted(cost.unpriced))
     return f"list price{f'; unpriced: {missing}' if missing else ''}"

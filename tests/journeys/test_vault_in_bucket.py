@@ -99,7 +99,7 @@ def test_a_note_that_differs_from_the_vaults_is_named_without_credentials(
         note.write_text("new")
     else:
         address += "/nowhere"
-    with pytest.raises(Exception, match=r"vault(/nowhere)?/a\.md: (missing|not as in the vault)") as error:
+    with pytest.raises(Exception, match=r"vault(/nowhere)?/a\.md: (missing|differs from the vault)") as error:
         [*spread_on_copy(_make, note.parent, [[note]], lambda chunk: chunk, Workers(copy=address))]
     assert SECRET not in repr(error.value)
 

@@ -1,7 +1,7 @@
 """Find Cline CLI's sessions, and read their events.
 
-A session is a folder with `<id>.messages.json`, `<id>.json` about it, and a file of messages for each subagent.  When they
-grow, the files are rewritten as a whole.
+A session is a folder with `<id>.messages.json`, its metadata `<id>.json`, and a file of messages for each subagent.  The
+client rewrites a file as a whole.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _context(transcript: Transcript, agent: str, document: Row, about: Row) -> I
 
 
 def _task(path: Path) -> str:
-    """Return what a subagent was asked, by its first message."""
+    """Return a subagent's task, from its first message."""
     try:
         document, _ = _document(path)
     except TranscriptError:

@@ -44,7 +44,7 @@ def task_in(messages: list[object]) -> str:
 class MessageReader:
     """Reads the messages of one file in order.
 
-    `agent` is the subagent's id if the file is a subagent's; `agents` are the subagents by what they were asked.
+    `agent` is the subagent's id if the file is a subagent's; `agents` are the subagents by their tasks.
     """
 
     def __init__(self, agent: str, agents: Mapping[str, list[str]]) -> None:
@@ -86,7 +86,7 @@ class MessageReader:
                     yield Unknown(at, f"block {as_str(kind)}".strip())
 
     def _said(self, at: At, text: str, images: int) -> Iterator[Event]:
-        """Yield what the user typed, and what the client wrote around it."""
+        """Yield what the user typed, and the text that the client put around it."""
         typed = _TYPED.findall(text)
         kind = PromptKind.TASK if self._agent else PromptKind.TYPED
         around = _TYPED.sub("", text).strip()
@@ -166,7 +166,7 @@ def _results(content: object) -> list[Row]:
 
 
 def _text_of(result: Row) -> str:
-    """Return what one part of a result says."""
+    """Return the text of one part of a result."""
     value = next(
         (result[key] for key in ("result", "text", "error") if isinstance(result.get(key), str | list | dict)), ""
     )

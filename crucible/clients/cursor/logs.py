@@ -1,7 +1,7 @@
 """Find Cursor's agent transcripts, and read their events.
 
-A session is `projects/<project>/agent-transcripts/<id>/<id>.jsonl`, or `<id>.jsonl` in that folder.  Its rows have neither
-ids nor times, and no tokens.  Not tested with the real client.
+A session is `projects/<project>/agent-transcripts/<id>/<id>.jsonl`, or `<id>.jsonl` in that folder.  Its rows have no
+ids, times or token counts.  Not tested with the real client.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ from crucible.core.errors import TranscriptError
 _MAGIC = b"SQLite format 3\x00"
 _WAL_VERSION = 2
 _PATIENCE, _IMPATIENCE = 5.0, 30.0
-"""Seconds to wait for a writer if there is no write-ahead log, and then not to wait for it again."""
+"""Seconds to wait for a writer if there is no write-ahead log, and seconds after a failed wait without another one."""
 _LOCKED: dict[Path, float] = {}
-"""When a wait for a database was in vain, in monotonic seconds."""
+"""When waiting for a database last failed, in monotonic seconds."""
 _FETCH = 32
 _TRIES = 3
 

@@ -1,6 +1,6 @@
 """Find Qwen Code's sessions, and read their events.
 
-A session is `projects/<project>/chats/<id>.jsonl`.  Subagents have no log; what they did is in the rows of telemetry.
+A session is `projects/<project>/chats/<id>.jsonl`.  Subagents have no log; rows of telemetry show what they did.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
 
 
 def _task_of(path: Path, agent: str) -> str:
-    """Return what a subagent was asked; only the result with its report says so."""
+    """Return a subagent's task, which is only in the result with its report."""
     said = ""
     for _, row, _ in read_file(path):
         told, display = telemetry_of(row or {}), display_of(row or {})

@@ -72,7 +72,7 @@ def agent_of(told: Row) -> str:
 
 
 def display_of(row: Row) -> Row:
-    """Return how the client shows a result, {} for other rows and for a text."""
+    """Return the form in which the client displays a result; {} for other rows and for text."""
     return as_dict(as_dict(row.get("toolCallResult")).get("resultDisplay"))
 
 
@@ -279,7 +279,7 @@ class AgentReader:
 
 
 def _usage(at: At, row: Row, model: str) -> Iterator[Event]:
-    """Yield a message's token counts; the prompt includes what was cached, and the total shows if it includes thoughts."""
+    """Yield a message's token counts; the prompt includes cached tokens, and the total shows whether it includes thoughts."""
     usage = row.get("usageMetadata")
     if isinstance(usage, dict):
         keys = ("promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "thoughtsTokenCount")

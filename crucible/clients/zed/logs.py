@@ -71,7 +71,7 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:  # noqa: A
 
 
 def _unpacked(kind: object, data: object) -> bytes:
-    """Return the document in a row.  Raises `ValueError` if it is not what the row says."""
+    """Return the document in a row.  Raises `ValueError` if it does not have the form that the row names."""
     raw = data.encode() if isinstance(data, str) else data if isinstance(data, bytes) else b""
     if kind != "zstd":
         return raw

@@ -83,7 +83,7 @@ def read_logs(request: LogRequest) -> LogRows:
 
 
 def reading_logs(_root: Path) -> Callable[[LogRequest], LogRows]:
-    """Return `read_logs`, for any root: a request names its own."""
+    """Return `read_logs` for any root: a request names its own."""
     return read_logs
 
 
@@ -110,7 +110,7 @@ class _Torn:
 
 
 class Words:
-    """Texts made fit for a lake: redacted once more, and valid UTF-8.  Raises `VaultError` if the scan fails."""
+    """Prepares texts for a lake: redacted again, and valid UTF-8.  Raises `VaultError` if the scan fails."""
 
     def __init__(self, secrets: SecretSettings) -> None:
         self._redact = _redact_of(secrets)

@@ -1,7 +1,7 @@
 """Export a vault to a lake: rewrite the partitions whose inputs changed, then the manifest, then remove old files.
 
-A partition is one month of one project.  A killed export leaves the last manifest and its files; the next export goes on
-from there and removes what no manifest names.
+A partition is one month of one project.  A killed export leaves the last manifest and its files; the next export
+continues from there and removes files that no manifest names.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from crucible.core.vault_copies import spread_on_copy
 from crucible.vault.index.schema import View
 
 Ask = Callable[[Callable[[View], Any]], Any]
-"""Asks a question about the tables of the vault's current index."""
+"""Queries the tables of the vault's current index."""
 
 Progress = Callable[[int, int], None]
 
@@ -103,7 +103,7 @@ def export_lake(
 
 
 def _check_place(root: str, store: LakeStore) -> None:
-    """Refuse a lake inside the vault: git would commit it, and Obsidian list it."""
+    """Refuse a lake inside the vault, where git would commit it and Obsidian would list it."""
     if isinstance(store, FolderStore) and (store.root == Path(root) or Path(root) in store.root.parents):
         raise UsageError(f"{store.place}: inside the vault", "choose a folder outside it")
 

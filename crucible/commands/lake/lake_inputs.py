@@ -1,4 +1,4 @@
-"""What a vault has for a lake: its sessions by month and project, with the rows of the small tables.
+"""The inputs of a lake from a vault: its sessions by month and project, with the rows of the small tables.
 
 Sessions are excluded if they were deleted in the vault or are on one of the lake's lists, and so are their subagents.
 """
@@ -43,7 +43,7 @@ class CaseFacts(NamedTuple):
 
 
 class ExportOptions(NamedTuple):
-    """What to export: texts, and the names of sessions and projects."""
+    """Whether to export texts, and the names of sessions and projects."""
 
     contents: bool = False
     names: bool = True

@@ -73,7 +73,7 @@ def save_manifest(store: LakeStore, manifest: LakeManifest, known: bytes | None)
     store.settle()
     name = _name_of(manifest.vault)
     if store.read(name) != known:
-        raise VaultError(f"{store.place}: another export changed the lake meanwhile", "run the export again")
+        raise VaultError(f"{store.place}: another export changed the lake in the meantime", "run the export again")
     rows = {key: _dumped(one) for key, one in sorted(manifest.partitions.items())}
     data = orjson.dumps({"lake": VERSION, "partitions": rows}, option=orjson.OPT_INDENT_2)
     if data != known:

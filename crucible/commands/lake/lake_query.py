@@ -125,7 +125,7 @@ _HIVE = "hive_partitioning = true, hive_types_autocast = false"
 def _own_paths(store: LakeStore, files: _Files) -> list[str]:
     """Return the paths that DuckDB can read itself, three times as fast as through pyarrow; else none.
 
-    It would take some characters for a pattern.
+    DuckDB would take a path with some characters for a pattern.
     """
     paths = [store.path(file.name) for _, file in files] if isinstance(store, FolderStore) else []
     return [] if any(sign in path for path in paths for sign in "*?[") else paths

@@ -130,7 +130,7 @@ def fits(rule: Rule, model: str) -> bool:
 
 
 def _fits_own(pattern: str, model: str) -> bool:
-    """Compare a name of the user's file, in which `*` stands for any text."""
+    """Match a pattern of the user's file, in which `*` stands for any text."""
     parts = map(re.escape, pattern.lower().split("*"))
     return re.fullmatch(".*".join(parts), model) is not None
 
@@ -156,7 +156,7 @@ _COMPACT_DATE = late_pattern(r"(-)(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?
 
 
 def _with_dashes(model: str) -> str:
-    """Write a date at the end of a name with dashes, as the rules have it: `-20251211` as `-2025-12-11`."""
+    """Write a date at the end of a name with dashes, as in the rules: `-20251211` as `-2025-12-11`."""
     return _COMPACT_DATE.sub(r"\1\2-\3-\4", model)
 
 

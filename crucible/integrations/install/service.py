@@ -17,7 +17,7 @@ from crucible.core import files
 from crucible.core.errors import UsageError, VaultError, reason_of
 from crucible.core.named_tuples import NamedTuple
 
-_MADE_BY_US = "Made by `cru install service`, which can remove it, too"
+_MADE_BY_US = "Written by `cru install service`, which also removes it"
 _OWN_VARIABLES = ("CRUCIBLE_CONFIG", "XDG_CONFIG_HOME")
 _RESTART_SECONDS = 30
 

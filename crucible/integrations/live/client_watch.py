@@ -1,6 +1,6 @@
-"""Decide when a log that has changed is imported: after a turn, seldom while it grows, and again after a failure.
+"""Decide when to import a log that has changed: after a turn, rarely while it grows, and again after a failure.
 
-What happened while no watcher ran is caught up by `cru import`, whose table of known logs makes that cheap.
+`cru import` first adds what happened while no watcher was running; its table of known logs makes that cheap.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LONGEST_REST = 30.0
 _QUIET = 60.0
 """Seconds without a new row after which an unfinished turn is imported."""
 _MARGIN = 120.0
-"""Seconds by which a database's sessions are looked for earlier: a row is written some time after its own time."""
+"""Seconds to look back when searching a database for changed sessions: a row may be written after its own time."""
 _FIRST_RETRY, _LONGEST_RETRY, _MOST_RETRIES = 2.0, 300.0, 12
 _FAILED = (1, 2)
 """Exit codes of an import that was not carried out."""
@@ -55,7 +55,7 @@ class _Log:
         return bool(waits) and (now - self.last >= _SETTLE or now - self.first >= _LONGEST)
 
     def is_quiet(self, now: float) -> bool:
-        """Return whether to import even an unfinished turn."""
+        """Return whether to import an unfinished turn, too."""
         return now - self.last >= _QUIET and now >= self.rest_until
 
 
@@ -113,7 +113,7 @@ class ClientWatch:
     def _catch_up_ended(self) -> None:
         if self._catch_up.is_new:
             self._catch_up.is_new = False
-            # Their last turns were left out, unless they had ended.
+            # Their last turns were skipped, unless they had ended.
             for path, client in self._changes.written_since(self._began - _QUIET).items():
                 self._logs.setdefault(log_of(path), _Log(client, 0.0, time.monotonic()))
             self._say("all logs are imported; new rows follow within seconds")
@@ -180,7 +180,7 @@ class ClientWatch:
                     del self._logs[path]
 
     def _failed(self, fault: str) -> None:
-        """Try the logs again later, unless they failed too often; they are tried again when they grow."""
+        """Try the logs again later; after too many failures, only when they grow."""
         self._fault(fault)
         now = time.monotonic()
         for path in self._running:
@@ -194,7 +194,7 @@ class ClientWatch:
 
 
 class _CatchUp:
-    """An import of all logs, in a process of its own; repeated until it could be carried out."""
+    """An import of all logs, in a process of its own; repeated until it succeeds."""
 
     def __init__(self, root: Path) -> None:
         self._command = [sys.executable, "-P", "-m", "crucible", "--vault", str(root), "import", "--whole-turns"]
@@ -253,7 +253,7 @@ class _CatchUp:
         return next((line.partition("error: ")[2] for line in lines if "error: " in line), "")
 
     def close(self) -> None:
-        """Stop the import; the next one goes on."""
+        """Stop the import; the next one continues."""
         if self._process:
             self._process.terminate()
             self._process.wait()

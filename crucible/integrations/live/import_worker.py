@@ -1,6 +1,6 @@
-"""The process that imports logs for a watcher: started when a log grows, ended when it has had nothing to do for a while.
+"""The process that imports logs for a watcher: started when a log grows, ended after a while without work.
 
-It keeps what an import needs loaded, so that a turn is in its note at once, and the watcher itself stays small.
+It keeps the modules and tables of an import in memory, so that a turn is imported at once and the watcher stays small.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ImportJob(NamedTuple):
 
 
 class ImportResult(NamedTuple):
-    """How an import went: the processor seconds that it took, and why something could not be imported, or ""."""
+    """The result of an import: its processor seconds, and why something could not be imported, or ""."""
 
     seconds: float
     fault: str
@@ -86,7 +86,7 @@ class ImportWorker:
             self.close()
 
     def close(self) -> None:
-        """End the process, after what it is doing."""
+        """End the process after its current job."""
         process, self._process, self.is_busy = self._process, None, False
         if process and process.stdin:
             try:

@@ -1,6 +1,6 @@
 """Import the logs that a watcher names: one line of JSON with jobs on standard input, one with the result on output.
 
-Sessions that a client's hooks report are left to the hooks, which know how a session ends; only what they have not
+Sessions that a client's hooks report are left to the hooks, which see how a session ends.  Only what they have not
 imported after a minute is imported here.
 """
 
@@ -85,7 +85,7 @@ class LiveImport:
 
 
 def _parts(vault: Vault, job: Mapping[str, Any]) -> Iterator[_Part]:
-    """Split a job by what is known of the sessions' clients."""
+    """Split a job by the state of the sessions' clients."""
     client, is_last = job["client"], job["is_last"]
     paths = [Path(path) for path in job["paths"]]
     since = None if job["since"] is None else datetime.fromtimestamp(job["since"], UTC)

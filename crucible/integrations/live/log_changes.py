@@ -1,6 +1,6 @@
-"""Report which logs have changed: by the system's file events where it sends them, else by looking at all logs.
+"""Report which logs have changed: from the system's file events if there are any, else by checking all logs.
 
-An event only says where to look: a log has changed if its stamp has.  If events may have been missed, all stamps are
+An event only shows where to check: a log has changed if its stamp has.  If events may have been missed, all stamps are
 compared, so that nothing is lost.
 """
 
@@ -19,7 +19,7 @@ from crucible.core.file_stamps import Stamp, stamp_at
 from crucible.vault.index.watch.file_events import Observing, mount_reason, watched_inodes
 
 _SHORTEST, _PATIENCE = 2.0, 100
-"""Minimum seconds between looks at all logs, and the factor by which the pause is longer than the look took."""
+"""Minimum seconds between checks of all logs, and the factor by which the pause is longer than the last check."""
 
 
 class _Listener(Observing):

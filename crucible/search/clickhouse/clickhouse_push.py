@@ -182,7 +182,7 @@ def _number(vault: str, key: str) -> int:
 
 
 def _version_after(version: int, digest: str) -> int:
-    """Return the version of a note's next state: states that are pushed at the same time have different ones."""
+    """Return the version of a note's next state; different states pushed at the same time get different versions."""
     return (version >> _DIGEST_BITS) + 1 << _DIGEST_BITS | _hash(digest, _DIGEST_BITS)
 
 

@@ -19,11 +19,11 @@ from crucible.search.team.conditions import Filters, Has, Scored, filters_of, sc
 from crucible.search.team.terms import ITEM_COLUMNS, word_term
 
 _NEWEST = 10_000
-"""Maximum number of matches of common words that are scored, the newest ones: a common word says little."""
+"""Maximum number of matches of common words to score, the newest ones: a common word says little."""
 _AT_ONCE = 40
 """Maximum number of terms that are counted one by one."""
 _SPARE = 50
-"""How many more rows than wanted are read, since some are of replaced notes."""
+"""Number of rows to read beyond those wanted, since some belong to replaced notes."""
 
 
 class _Side(NamedTuple):
@@ -56,7 +56,7 @@ class _Sizes(NamedTuple):
 
 
 class StoredNote(NamedTuple):
-    """The version of a note on the server, and the columns of it that are shown."""
+    """The version of a note on the server, and its columns that are shown."""
 
     version: int
     shown: Sequence[Any]

@@ -86,7 +86,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _time(microseconds: Any) -> datetime | None:
-    """Return a stored time; None for one that no clock has, since users can write any row."""
+    """Return a stored time; None for an impossible one, since users can write any row."""
     try:
         return None if microseconds is None else _EPOCH + timedelta(microseconds=int(microseconds))
     except OverflowError:

@@ -1,6 +1,6 @@
 """The tables of a team's ClickHouse server, and who may see and write which rows.
 
-Rows are only ever added: a note is replaced by rows with a greater version, and removed by a row that says so.  A row
+Rows are only added: rows with a greater version replace a note, and a row marked `gone` removes it.  A row
 policy lets users read, and a constraint lets them write, the projects that the table `members` grants them.
 """
 
@@ -122,10 +122,10 @@ def setup_statements(database: str) -> list[str]:
 
 
 def prune_clickhouse(server: ClickHouse, before: datetime | None) -> tuple[int, int]:
-    """Remove the months before a time, and rows of replaced and removed notes; return how many rows and notes these were."""
+    """Remove the months before a time, and rows of replaced and removed notes; return the number of rows and of notes."""
     check_clickhouse(server)
     if not server.run(_IS_OWNER):
-        # The rows of projects that they cannot see would look like those of removed notes.
+        # Rows of projects that they cannot see would look like rows of removed notes.
         raise ServerFailed(f"{server.place} {NOT_GRANTED[0]}", "only a user who may write to all projects can prune")
     removed = _drop_months(server, before.date().replace(day=1)) if before else 0
     (many,) = server.run(_ROWS)[0]
@@ -166,7 +166,7 @@ _FORGET_EVENTS = """
         WHERE e.version < s.newest OR (s.removed AND e.version = s.newest) OR (e.version > s.newest AND e.at < now() - INTERVAL 1 DAY)
     ) SETTINGS mutations_sync = 1
 """
-"""Rows of a newer version are of a push that is going on, unless they are old."""
+"""Rows of a newer version belong to a running push, unless they are old."""
 _FORGET_SESSIONS = """
     ALTER TABLE sessions DELETE WHERE (no, project, version) NOT IN (SELECT no, project, max(version) FROM sessions GROUP BY no, project)
     SETTINGS mutations_sync = 1

@@ -228,7 +228,7 @@ def _refusal(place: ServerPlace, header: str | None, body: bytes) -> ServerFaile
 
 
 def _unreached(error: Exception, *, is_silent: bool) -> str:
-    """Return what is wrong if a server gives no answer."""
+    """Return the reason why a server does not answer."""
     import socket  # noqa: PLC0415  only server users need them
     import ssl  # noqa: PLC0415
 

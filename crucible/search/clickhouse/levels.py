@@ -1,4 +1,4 @@
-"""How often a term occurs, as more terms: a query then reads the text index only, and no other column."""
+"""Store how often a term occurs as further terms, so that a query reads only the text index and no other column."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ The values are what each level adds to 1 to estimate how often the term occurs.
 
 
 def level_term(level: int, term: str) -> str:
-    """Return the term that says that a term occurs at least `level` times."""
+    """Return the term that stands for at least `level` occurrences of a term."""
     return f"{level}{term}"
 
 
 def leveled(counts: TermCounts) -> list[str]:
-    """Return the terms to store of an event or a session."""
+    """Return the terms to store for an event or a session."""
     more = [
         level_term(level, term)
         for term, times in zip(counts.terms, counts.times, strict=True)

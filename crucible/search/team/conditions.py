@@ -18,7 +18,7 @@ FindIds = Callable[[Sequence[str]], Sequence[str]]
 class Has(NamedTuple):
     """A condition: any of the terms in `some` occurs, or all terms of one group in `every`.
 
-    Or the session has any of the terms in `whole`, whichever of its events is asked for.
+    A session with any of the terms in `whole` meets the condition with all of its events.
     """
 
     some: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ from crucible.search.team.terms import (
 _LONGEST = 1_000
 """Maximum code points of a title, a project and other short text."""
 BATCH = 1_000
-"""Maximum notes of a batch."""
+"""Maximum notes per batch."""
 _EVENTS, _LETTERS = 20_000, 20_000_000
 """The events and code points at which a batch is full."""
 

@@ -41,7 +41,7 @@ class CostFigures(NamedTuple):
 
 
 class CostReport(NamedTuple):
-    """The groups (times newest first, others dearest first) and the total."""
+    """The groups (times: newest first; others: most expensive first) and the total."""
 
     by: str | None
     groups: tuple[CostFigures, ...]
@@ -151,7 +151,7 @@ class CheckedBudget(NamedTuple):
 
     @property
     def spent(self) -> int:
-        """The cost in micro-dollars; unpriced models are not in it."""
+        """The cost in micro-dollars, without unpriced models."""
         return self.used.cost_usd_micros or 0
 
     @property
@@ -171,7 +171,7 @@ def parse_budget(text: str) -> Budget:
 
 
 def span_of(period: str, today: date) -> Span:
-    """Return the days of the current period: until today, from its first day on; a week begins on Monday."""
+    """Return the days of the current period, from its first day until today; a week begins on Monday."""
     first = {
         "day": today,
         "week": today - timedelta(days=today.weekday()),

@@ -1,4 +1,4 @@
-"""What sessions cost by list price: the usage in the index, priced row by row.
+"""Compute what sessions cost by list price: each row of usage in the index, with its price.
 
 A subagent's usage belongs to its session and counts once.  A model without a price is reported as unpriced and never counts as 0.
 """
@@ -133,7 +133,7 @@ def _add_cost(row: Row, costs: Mapping[str, Cost]) -> bool:
 
 
 _MANY = 64
-"""From this many sessions on, reading all usage is faster than looking for each."""
+"""From this number of sessions on, reading all usage is faster than a search for each session."""
 
 
 def session_usage(view: View, prices: PriceList, row: Row, *, children: bool = False) -> Iterator[UsageCost]:

@@ -95,7 +95,7 @@ def test_no_file_of_the_site_tells_anything_private(export: Export, vault: Vault
         (vault.root / folder / "ada-laptop.md").write_text(note, encoding="utf-8")
     said = export()
     assert "email" in said
-    assert "looks private, and stays: IP address: 10.1.2.3" in said
+    assert "looks private, not redacted: IP address: 10.1.2.3" in said
     for path in site.rglob("*"):
         assert "ada-laptop" not in path.name
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
