@@ -171,7 +171,7 @@ class SessionLogs(TrunkFold):
         old = self._strands[agent]
         if not agent and self._kept:
             return
-        if old.note is None or old.recorder.joins or old.recorder.synced_found or not old.has_rows:
+        if old.note is None or old.recorder.joins or old.recorder.synced_found or not old.recorder.has_work:
             return
         if not agent:
             self._forget_fold()
