@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from crucible.core.prices.kinds import TOKEN_KINDS
 from crucible.core.zones import in_zone
-from crucible.memory.pending_questions import PendingItem, PendingNote, notes_with_items, read_items, without_repeats
+from crucible.memory.pending_questions import PendingItem, notes_with_items, read_items, without_repeats
 from crucible.vault.index.costs import Cost, UsageCost, total_cost, usage_costs
 from crucible.vault.index.query import COST, UNPRICED, SessionQuery
 from crucible.vault.index.schema import Row, View, split_list
@@ -85,15 +85,17 @@ def sum_up(view: View, web: WebVault) -> Totals:
     rows: dict[str, Row] = {}
     tops: list[Row] = []
     day_of = cache(lambda hour: _local_day(hour, web))
-    for row in view.rows("sessions"):
-        if row["archived"] is not None:
-            continue
-        rows[str(row["path"])] = row
-        if row["parent"] is None:
-            tops.append(row)
-            if day := day_of(_hour_of(row)):
-                days[day] += 1
-    used = list(usage_costs(view, web.prices, SessionQuery()))
+
+    def keep(row: Row) -> bool:
+        """Note a session.  Costs and the page are computed from one pass over the sessions."""
+        if row["archived"] is None:
+            rows[str(row["path"])] = row
+            if row["parent"] is None:
+                tops.append(row)
+        return True
+
+    used = list(usage_costs(view, web.prices, SessionQuery(where=(keep,))))
+    days.update(day for row in tops if (day := day_of(_hour_of(row))))
     micros_of_day: Counter[str] = Counter()
     for one in used:
         micros_of_day[one.day] += one.micros or 0
@@ -209,10 +211,7 @@ def _bars(kind: str, groups: Iterable[Group]) -> Iterable[Bar]:
 
 def waiting_items(web: WebVault, since: str = "") -> Iterable[PendingItem]:
     """Yield what waits for the user, newest session first; `since` skips what older sessions left open."""
-
-    def places(view: View) -> list[PendingNote]:
-        return [one for one in notes_with_items(view) if not one.ended or one.ended >= since]
-
-    found = web.ask(places)
+    notes = web.remember("waiting", lambda view: [*notes_with_items(view)])
+    found = (one for one in notes if not one.ended or one.ended >= since)
     items = read_items(web.vault, found, lambda _: None)
     return without_repeats(item for item in items if not item.answered)

@@ -80,13 +80,14 @@ class WebVault:
 
     def remember(self, name: str, question: Callable[[View], T]) -> T:
         """Like `ask`, but the answer is cached until the index changes."""
-        with self._lock:
-            self._index.ask(lambda _: None)
-            token = self._index.used
+
+        def answer(view: View) -> T:
             kept = self._kept.get(name)
-            if kept is None or kept[0] != token:
-                kept = self._kept[name] = (token, self._index.ask(question)[0])
+            if kept is None or kept[0] != self._index.used:
+                kept = self._kept[name] = (self._index.used, question(view))
             return kept[1]  # type: ignore[return-value]  # the same question has the same name
+
+        return self.ask(answer)
 
     # --- notes -------------------------------------------------------------------------------------------------------
 
