@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -261,11 +262,13 @@ def reach_of_lines(path: Path) -> Reach:
 
 
 def check_reachable(path: Path) -> None:
-    """Raise `TranscriptError` if a path does not exist or may not be read."""
+    """Raise `TranscriptError` for what is no file and no folder: opening a pipe or a device may block."""
     try:
-        path.stat()
+        mode = path.stat().st_mode
     except OSError as error:
         raise TranscriptError(f"{path}: {error.strerror or error}") from error
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise TranscriptError(f"{path}: not a regular file")
 
 
 def files_below(folder: Path) -> Iterator[Path]:
@@ -293,7 +296,7 @@ def find_files(
 ) -> Iterator[Transcript]:
     """Yield the transcript of a file, or of the files below a folder for which `is_log` is true.
 
-    Raises `TranscriptError` for a path that does not exist or may not be read.
+    Raises `TranscriptError` for a path that does not exist, may not be read, or is no file and no folder.
     """
     check_reachable(path)
     if path.is_dir():

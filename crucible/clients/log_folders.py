@@ -58,9 +58,11 @@ def session_logs(folder: LogFolder, session: str, path: str) -> list[Path]:
 
     A database has many sessions.  `path` comes from another program, so it counts only if it belongs to a log.
     """
+    path = path and os.path.normpath(path)  # a link before a `..` leads elsewhere
     if path and folder.is_log(path) and os.path.isfile(path):
         return [Path(path)]
-    return [Path(log) for log in folder.logs() if is_database(log) or _is_named(Path(log), session)]
+    named = (log for log in folder.logs() if is_database(log) or _is_named(Path(log), session))
+    return [Path(log) for log in named if os.path.isfile(log)]
 
 
 def _is_named(log: Path, session: str) -> bool:

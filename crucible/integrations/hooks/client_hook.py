@@ -36,6 +36,8 @@ _EVENTS = frozenset(("SessionStart", "Stop", "SessionEnd"))
 _PATIENCE = 5.0
 """Maximum seconds to wait for the payload."""
 _LARGEST = 1 << 28
+_LONGEST_PATH = 1 << 15
+"""Maximum characters of a folder: each folder above it is looked at."""
 _PHASE_ENDS = frozenset(("SessionStart", "Stop", "StopFailure", "PreCompact", "SessionEnd"))
 _COMPACTION_WAIT = 15.0
 """Maximum seconds that a compaction waits for the session to be imported."""
@@ -180,7 +182,7 @@ def vault_of(cwd: str) -> str:
     named = os.environ.get("CRUCIBLE_VAULT")
     if named:
         return _if_vault(os.path.join(cwd, named))
-    folder = cwd
+    folder = cwd[:_LONGEST_PATH]
     while os.path.isabs(folder):
         if _if_vault(folder):
             return folder

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import time
 
+from crucible.vault.events.spool import make_folder
+
 LOG = os.path.join(".crucible", "log", "hooks.log")
 _LONGEST = 1 << 20
 # Do not follow a symlink, and do not block on a named pipe.
@@ -26,7 +28,7 @@ def log_fault(root: str, who: str, error: BaseException) -> None:
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     path = os.path.join(root, LOG)
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        make_folder(os.path.dirname(path))
         if os.path.realpath(path) != os.path.join(os.path.realpath(root), LOG):
             return  # it would be outside the vault
         if os.path.exists(path) and os.path.getsize(path) > _LONGEST:

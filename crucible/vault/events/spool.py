@@ -41,9 +41,19 @@ def spool_folder(root: str, client: str) -> str:
     return folder
 
 
+def make_folder(path: str) -> None:
+    """Create a folder, but not the one above it: a vault that was moved or deleted must not be created again."""
+    if not os.path.isdir(path):
+        try:
+            os.mkdir(path)
+        except FileExistsError:
+            return  # created meanwhile; anything else there is an error when it is used
+
+
 def append(folder: str, session: str, line: bytes) -> None:
     """Append a line; `OSError` on failure.  The line survives a crash of this process, but not a power failure."""
-    os.makedirs(folder, exist_ok=True)
+    make_folder(os.path.dirname(folder))
+    make_folder(folder)
     path = os.path.join(folder, session + ".jsonl")
     while True:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | _FLAGS, 0o600)
@@ -88,7 +98,7 @@ class syncing:  # noqa: N801  a context manager, and contextlib takes longer to 
         self._path = os.path.join(root, ".crucible", "spool", "lock")
 
     def __enter__(self) -> syncing:  # noqa: PYI034  `typing` is not imported here
-        os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        make_folder(os.path.dirname(self._path))
         self._file = os.open(self._path, os.O_RDWR | _FLAGS, 0o600)
         self.held = _try_lock(self._file, LOCK_EX)
         return self

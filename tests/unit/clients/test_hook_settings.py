@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -248,3 +250,21 @@ def test_a_plugin_that_was_edited_is_neither_replaced_nor_removed(tmp_path: Path
     assert find_installed(hooks, path).events == ()
     with pytest.raises(VaultError, match="edited by hand"):
         install_hooks(hooks, path, "cru hook opencode")
+
+
+_PLUGIN_CALLS = """
+import { Crucible } from "./crucible.mjs"
+const plugin = await Crucible({ directory: "/" })
+await plugin.event({ event: { type: "session.idle" } })
+await plugin.event({ event: { type: "session.idle", properties: { sessionID: "s1" } } })
+await new Promise(setImmediate)
+await plugin.dispose()
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_a_program_that_cannot_be_started_is_no_error_in_opencode(tmp_path: Path) -> None:
+    install_hooks(HOOKS["opencode"], tmp_path / "crucible.mjs", "no program has \0 in its name")
+    (tmp_path / "calls.mjs").write_text(_PLUGIN_CALLS, encoding="utf-8")
+    done = subprocess.run(["node", "calls.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

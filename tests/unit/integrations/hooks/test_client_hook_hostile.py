@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from crucible.integrations.hooks import background, client_hook
+from crucible.integrations.hooks.client_hook import vault_of
 from crucible.integrations.hooks.hook_log import log_fault
 from crucible.vault.events import spool
 from crucible.vault.events.spool import append, syncing
@@ -200,3 +202,17 @@ def test_a_payload_that_is_nested_too_deep_gives_its_ids(
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert [line["event"] for line in spool_lines(vault.root)] == ["PostToolUse"]
     assert log_of(vault.root) == ""
+
+
+def test_a_folder_of_endless_depth_keeps_no_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(client_hook, "_if_vault", lambda folder: asked.append(folder) or "")
+    assert vault_of("/a" * 200_000) == ""
+    assert max(map(len, asked)) <= 1 << 15
+
+
+def test_a_vault_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    log_fault(str(gone), "hook", ValueError("x"))
+    background.main(str(gone))
+    assert not gone.exists()

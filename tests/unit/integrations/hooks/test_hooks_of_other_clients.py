@@ -122,6 +122,25 @@ def test_a_path_outside_the_clients_folder_is_not_read(vault: Vault, logs: Path,
     assert f"no transcript of {QWEN}" in log_of(vault.root)
 
 
+def test_a_path_through_a_link_is_the_one_that_was_checked(vault: Vault, logs: Path, tmp_path: Path) -> None:
+    elsewhere, log = tmp_path / "a" / "b", logs.relative_to(Path.home())
+    (elsewhere / "deep").mkdir(parents=True)
+    (Path.home() / "link").symlink_to(elsewhere / "deep")
+    (elsewhere / log).parent.mkdir(parents=True)
+    logs.rename(elsewhere / log)
+    # As text, `link/..` is the home folder; the system goes to the folder above the link's target.
+    call(vault, "qwen-code", "SessionEnd", transcript=f"{Path.home()}/link/../{log}")
+    assert sync(vault) == []
+
+
+def test_a_pipe_in_a_logs_place_is_not_waited_for(vault: Vault, logs: Path) -> None:
+    logs.unlink()
+    os.mkfifo(logs)
+    for session in (QWEN, "other"):
+        call(vault, "qwen-code", "SessionEnd", session, transcript=str(logs))
+    assert sync(vault) == []
+
+
 def test_a_client_that_ends_with_its_turn_has_ended(vault: Vault, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(syncing, "is_running", lambda spooled: spooled.left == "")
     call(vault, "qwen-code", "Stop", transcript=str(logs), pid=GONE)
