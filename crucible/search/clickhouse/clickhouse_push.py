@@ -20,6 +20,7 @@ from crucible.search.team.push import Known, NewNote, Stored, settle
 from crucible.search.team.terms import ITEM_COLUMNS, TermCounts, fact_term, storable, terms_of_events, terms_of_session
 
 _KEY_BITS, _DIGEST_BITS = 44, 32
+_GREATEST = 2**64 - 1
 
 
 class _Held(NamedTuple):
@@ -182,8 +183,11 @@ def _number(vault: str, key: str) -> int:
 
 
 def _version_after(version: int, digest: str) -> int:
-    """Return the version of a note's next state; different states pushed at the same time get different versions."""
-    return (version >> _DIGEST_BITS) + 1 << _DIGEST_BITS | _hash(digest, _DIGEST_BITS)
+    """Return the version of a note's next state; different states pushed at the same time get different versions.
+
+    If another writer stored the greatest version, it stays, so that the rest of the batch can be stored.
+    """
+    return min((version >> _DIGEST_BITS) + 1 << _DIGEST_BITS | _hash(digest, _DIGEST_BITS), _GREATEST)
 
 
 def _hash(text: str, bits: int) -> int:

@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from crucible.core.errors import ServerFailed
-from crucible.search.clickhouse.http_server import ClickHouse
-from crucible.search.team.team_address import NOT_GRANTED, NOT_SET_UP
+from crucible.search.clickhouse.http_server import NONE_SUCH, ClickHouse
+from crucible.search.team.team_address import HERE, NOT_GRANTED, NOT_SET_UP
 from crucible.search.team.terms import UNDATED
 
 VERSION = 1
@@ -81,8 +81,12 @@ def stored_time(value: Any) -> Any:
 
 def check_clickhouse(server: ClickHouse) -> None:
     """Raise `ServerFailed` unless the tables exist in this version."""
-    (version, engine), *_ = server.run("SELECT max(version), version() FROM migrations")
-    if tuple(map(int, engine.split(".")[:2])) < _OLDEST:
+    try:
+        (version, engine), *_ = server.run("SELECT max(version), version() FROM migrations")
+        version, release = int(version), tuple(map(int, engine.split(".")[:2]))
+    except (ValueError, TypeError, AttributeError):
+        raise ServerFailed(f"{server.place} {NONE_SUCH}", HERE) from None
+    if release < _OLDEST:
         raise ServerFailed(f"{server.place} is older than ClickHouse 26.2", "recall needs 26.2 or newer")
     if version == 0:
         raise ServerFailed(f"{server.place} {NOT_SET_UP[0]}", NOT_SET_UP[1])

@@ -28,12 +28,13 @@ from crucible.search.team.team_address import (
 )
 
 if TYPE_CHECKING:
-    from http.client import HTTPConnection
+    from http.client import HTTPConnection, HTTPResponse
 
 DATABASE = "crucible"
 """The database of an address that names none."""
 _PORT, _SECURE_PORT = 8123, 8443
 _NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
+_HERE = late_pattern(r"localhost|::1|127(\.\d{1,3}){3}")
 _SECURE = {"true": True, "1": True, "": True, "false": False, "0": False}
 
 
@@ -63,8 +64,8 @@ def _parsed(address: str) -> _Address:
     # If the password contains @, / or :, part of it would be shown as the host.
     if not host or not is_clear(host) or not _NAME.fullmatch(database) or url.fragment:
         raise UsageError("recall.backend: the host or the database cannot be parsed", ADDRESS_HINT)
-    is_here = host in ("localhost", "::1") or host.startswith("127.")
-    secure = _SECURE.get(options.pop("secure", "true" if url.scheme == "clickhouses" or not is_here else "false"))
+    is_secure = url.scheme == "clickhouses" or not _HERE.fullmatch(host)
+    secure = _SECURE.get(options.pop("secure", "true" if is_secure else "false"))
     if secure is None or options:
         raise UsageError("recall.backend: only the option secure=true or secure=false is known", ADDRESS_HINT)
     user, password = unquote(url.username or "default"), unquote(url.password or "")
@@ -92,19 +93,17 @@ class ClickHouse:
         answer = self._post(
             settings | {f"param_{name}": literal(value) for name, value in (given or {}).items()}, query
         )
-        try:
-            rows = orjson.loads(answer)["data"] if answer else []
-        except (ValueError, KeyError, TypeError):
-            rows = None
-        if not isinstance(rows, list):
-            raise ServerFailed(f"{self.place} {_NONE_SUCH}", HERE)
+        rows = _rows(answer)
+        if rows is None or (not answer and query.split(maxsplit=1)[0] in _READING):
+            raise _refusal(self.place, None, answer)
         return rows
 
     def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], token: str) -> None:
         """Insert rows as one block.  The server ignores a block with the `token` of an earlier one."""
         settings = {"database": self.place.database, "async_insert": "0", "insert_deduplication_token": token}
         query = f"INSERT INTO {table} ({', '.join(columns)}) FORMAT JSONCompactEachRow"
-        self._post({**settings, "query": query}, b"\n".join(map(orjson.dumps, rows)))
+        if answer := self._post({**settings, "query": query}, b"\n".join(map(orjson.dumps, rows))):
+            raise _refusal(self.place, None, answer)
 
     def close(self) -> None:
         """Close the connection."""
@@ -132,7 +131,7 @@ class ClickHouse:
                     raise
                 self.close()
                 return self._answer(url, data, silent)
-        except (OSError, HTTPException) as error:
+        except (OSError, ValueError, HTTPException) as error:  # ValueError for a broken length of a part
             self.close()
             raise ServerFailed(f"{self.place} {_unreached(error, is_silent=silent.is_set())}", HERE) from None
 
@@ -143,9 +142,10 @@ class ClickHouse:
         with time_limit(connection.sock.fileno(), self.seconds + 1, silent):
             connection.request("POST", url, data, headers)
             answer = connection.getresponse()
-            body = answer.read()
-        if answer.status != 200:
-            raise _refusal(self.place, answer.getheader("X-ClickHouse-Exception-Code"), body)
+            body = _body(answer)
+        code = answer.getheader("X-ClickHouse-Exception-Code")
+        if code or answer.status != 200:
+            raise _refusal(self.place, code, body)
         return body
 
     def _connected(self) -> HTTPConnection:
@@ -163,6 +163,43 @@ class ClickHouse:
             self._open.connect()
             self._open.sock.settimeout(self.seconds + 2)
         return self._open
+
+
+LARGEST_ANSWER = 1 << 29
+"""Maximum bytes of an answer."""
+_PART = 1 << 20
+_READING = frozenset(("SELECT", "WITH"))
+"""The first words of queries that have rows, if only none."""
+
+
+def _body(answer: HTTPResponse) -> bytes:
+    """Read an answer in parts: a server may announce or send any length.  Raises `HTTPException`."""
+    from http.client import HTTPException, IncompleteRead  # noqa: PLC0415  only server users need them
+
+    body = bytearray()
+    while part := answer.read(_PART):
+        body += part
+        if len(body) > LARGEST_ANSWER:
+            raise HTTPException("too large")
+    if answer.length:
+        raise IncompleteRead(b"")
+    return bytes(body)
+
+
+def _rows(answer: bytes) -> list[list[Any]] | None:
+    """Return the rows of an answer in JSON; None if it has none, or reports an error after them."""
+    if not answer:
+        return []
+    try:
+        found = orjson.loads(answer)
+    except ValueError:
+        try:
+            # Users can write any bytes as text, which must not hide the rows of others.
+            found = orjson.loads(answer.decode("utf-8", "replace"))
+        except ValueError:
+            return None
+    rows = found.get("data") if isinstance(found, dict) and "exception" not in found else None
+    return rows if isinstance(rows, list) else None
 
 
 _LONGEST = 1_000
@@ -186,8 +223,8 @@ def _quoted(value: Any) -> str:
     return literal(value)
 
 
-_NONE_SUCH = "is not a ClickHouse server"
-_CODE = late_pattern(rb"^Code: (\d+)\.", re.MULTILINE)
+NONE_SUCH = "is not a ClickHouse server"
+_CODE = late_pattern(rb"(?:^|\"exception\": ?\")Code: (\d+)\.", re.MULTILINE)
 _PASSWORD = ("refuses this user or the password", "check the user in recall.backend, and CLICKHOUSE_PASSWORD")
 _BUSY = ("is busy", "try again")
 _BY_CODE = {
@@ -222,7 +259,7 @@ def _refusal(place: ServerPlace, header: str | None, body: bytes) -> ServerFaile
     found = _CODE.search(body)
     code = header or (found[1].decode() if found else "")
     if not code:
-        return ServerFailed(f"{place} {_NONE_SUCH}", HERE)
+        return ServerFailed(f"{place} {NONE_SUCH}", HERE)
     message, hint = _BY_CODE.get(code, (f"refused it (code {code})", HERE))
     return ServerFailed(f"{place} {message}", hint, code)
 
@@ -231,6 +268,7 @@ def _unreached(error: Exception, *, is_silent: bool) -> str:
     """Return the reason why a server does not answer."""
     import socket  # noqa: PLC0415  only server users need them
     import ssl  # noqa: PLC0415
+    from http.client import IncompleteRead  # noqa: PLC0415
 
     kinds: Sequence[tuple[type[Exception], str]] = (
         (socket.gaierror, "is not found: no such host"),
@@ -240,6 +278,6 @@ def _unreached(error: Exception, *, is_silent: bool) -> str:
         (TimeoutError, "does not answer"),
         (OSError, "cannot be reached"),
     )
-    if is_silent:
+    if is_silent or isinstance(error, IncompleteRead):
         return "stopped answering"
-    return next((message for kind, message in kinds if isinstance(error, kind)), _NONE_SUCH)
+    return next((message for kind, message in kinds if isinstance(error, kind)), NONE_SUCH)

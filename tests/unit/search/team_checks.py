@@ -29,6 +29,12 @@ def listening(scheme: str, reply: bytes | None) -> Iterator[str]:
                     if reply is not None:
                         line.recv(100_000)
                         line.sendall(reply)
+                        # Closing before everything is read would reset the connection, and the reply could be lost.
+                        line.shutdown(socket.SHUT_WR)
+                        line.settimeout(1)
+                        with suppress(OSError):
+                            while line.recv(100_000):
+                                pass
                         line.close()
 
         threading.Thread(target=answer, daemon=True).start()

@@ -10,6 +10,8 @@ import pytest
 from crucible.core.errors import CrucibleError, ServerFailed
 from crucible.core.settings.settings import RecallSettings
 from crucible.search.background_update import BACKEND_VARIABLE
+from crucible.search.clickhouse import http_server
+from crucible.search.clickhouse.clickhouse_push import _version_after
 from crucible.search.clickhouse.http_server import ClickHouse, literal, place_of_clickhouse
 from crucible.search.recall import Question
 from crucible.search.team.team_address import chosen_address
@@ -63,15 +65,18 @@ def test_an_unreachable_server_is_a_one_line_error_without_the_password(address:
         ("clickhouses://localhost/team", "localhost:8443"),
         ("clickhouse://localhost/team?secure=true", "localhost:8443"),
         ("clickhouse://[::1]:9000/team", "[::1]:9000"),
+        ("clickhouse://127.8.0.1/team", "127.8.0.1:8123"),
+        ("clickhouse://anna@127.0.0.1.example.org/team", "127.0.0.1.example.org:8443"),
     ],
 )
 def test_only_this_machine_is_asked_without_encryption(address: str, place: str) -> None:
     assert str(place_of_clickhouse(address)) == f"ClickHouse at {place}"
 
 
-def _http(status: int, body: str, *headers: str) -> bytes:
-    lines = [f"HTTP/1.1 {status} Said", *headers, f"Content-Length: {len(body)}", "Connection: close", "", body]
-    return "\r\n".join(lines).encode()
+def _http(status: int, body: str, *headers: str, missing: int = 0) -> bytes:
+    length = f"Content-Length: {len(body) + missing}"
+    lines = [f"HTTP/1.1 {status} Said", *headers, length, "Connection: close", "", body]
+    return "\r\n".join(lines).encode("utf-8", "surrogateescape")
 
 
 @for_each(
@@ -80,6 +85,19 @@ def _http(status: int, body: str, *headers: str) -> bytes:
         (_http(200, "<html>"), "is not a ClickHouse server"),
         (_http(502, "<html>"), "is not a ClickHouse server"),
         (_http(200, '{"data": 3}'), "is not a ClickHouse server"),
+        (_http(200, '{"data": []}'), "is not a ClickHouse server"),
+        (_http(200, '{"data": [["x", "y"]]}'), "is not a ClickHouse server"),
+        (_http(200, ""), "is not a ClickHouse server"),
+        (_http(302, SECRET, "Location: http://127.0.0.1:1/"), "is not a ClickHouse server"),
+        (_http(200, '{"data": [[1', missing=9), "stopped answering"),
+        (_http(200, '{"data": [[1', missing=10**15), "stopped answering"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n", "is not a ClickHouse server"),
+        (_http(200, f'{{"data": [[1]]\nCode: 159. DB::Exception: {SECRET}'), "is too slow"),
+        (
+            _http(200, f'{{"data": [[1]], "exception": "Code: 241. DB::Exception: {SECRET}"}}'),
+            "has too little memory for this",
+        ),
+        (_http(200, '{"data": [[1, "26.9.1.1"]]}', "X-ClickHouse-Exception-Code: 202"), "is busy"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "is not a ClickHouse server"),
         (b"", "cannot be reached"),
         (_http(403, f"Code: 516. DB::Exception: {SECRET}"), "refuses this user or the password"),
@@ -96,6 +114,28 @@ def _http(status: int, body: str, *headers: str) -> bytes:
 def test_what_another_server_says_is_never_shown(reply: bytes | None, said: str) -> None:
     with listening("clickhouse", reply) as address:
         assert _error_line(address, 0.2).endswith(said)
+
+
+@for_each("body", [f"Code: 252. DB::Exception: {SECRET}", f"__exception__\r\nCode: 252. DB::Exception: {SECRET}"])
+def test_a_block_that_the_server_refuses_after_its_good_status_is_not_stored(body: str) -> None:
+    with listening("clickhouse", _http(200, body)) as address, pytest.raises(ServerFailed, match="is busy"):
+        ClickHouse(address).insert("events", ["no"], [[1]], "token")
+
+
+def test_bytes_of_one_row_that_are_not_utf_8_hide_no_other_row() -> None:
+    reply = _http(200, '{"data": [["\udcff"], ["plain"]]}')
+    with listening("clickhouse", reply) as address:
+        assert ClickHouse(address).run("SELECT title FROM sessions") == [["\ufffd"], ["plain"]]
+
+
+def test_a_note_with_the_greatest_version_does_not_block_the_batch() -> None:
+    assert _version_after(2**64 - 1, "digest") == 2**64 - 1
+
+
+def test_an_endless_answer_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "LARGEST_ANSWER", 1_000)
+    with listening("clickhouse", _http(200, " " * 9_999)) as address:
+        assert _error_line(address).endswith("is not a ClickHouse server")
 
 
 def test_a_server_without_tls_is_reported() -> None:
