@@ -206,7 +206,12 @@ def test_a_payload_that_is_nested_too_deep_gives_its_ids(
 
 def test_a_folder_of_endless_depth_keeps_no_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(client_hook, "_if_vault", lambda folder: asked.append(folder) or "")
+
+    def no_vault(folder: str) -> str:
+        asked.append(folder)
+        return ""
+
+    monkeypatch.setattr(client_hook, "_if_vault", no_vault)
     assert vault_of("/a" * 200_000) == ""
     assert max(map(len, asked)) <= 1 << 15
 
