@@ -19,7 +19,6 @@ from crucible.cli.install_hooks import project_folder
 from crucible.cli.options import Door, flag, format_option, is_data, yes_option
 from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, write, write_data, write_marked
 from crucible.clients.hook_settings import hooks_path
-from crucible.clients.log_files import source_name
 from crucible.clients.registry import HOOKS, MCP_SETTINGS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
@@ -284,7 +283,7 @@ def _is_settled(table: SourceTable, native: ClientSession) -> bool:
 
 
 def _source(native: ClientSession) -> str:
-    return source_name(native.transcript.client, native.transcript.native_id)
+    return native.transcript.source
 
 
 def _of_notes(

@@ -21,7 +21,6 @@ from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.import_result import ImportReport, Search, UnreadableRow
 from crucible.commands.imports.imports import import_all
 from crucible.commands.imports.known_logs import KnownLogs
-from crucible.commands.imports.note_sources import SourceTable
 from crucible.commands.imports.transcript_search import other_writer, searches_at, searches_here
 from crucible.core.errors import TranscriptError
 from crucible.core.settings.settings import VaultSettings
@@ -52,9 +51,9 @@ def run_import(
     reports = import_with_progress(vault, options, searches, known)
     if known and question and not options.dry_run and not has_backlog(vault.root):
         state = state_of_vault(question)
-        confirmed = known.confirm(SourceTable(vault)) if state else None
+        confirmed = known.confirm() if state else None
         if confirmed is not None:
-            keep(question, state, known.files(), show(confirmed))
+            keep(question, state, known.files(), show(confirmed), until=known.until())
     return show(reports)
 
 

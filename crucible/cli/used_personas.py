@@ -13,7 +13,7 @@ from crucible.cli.output import warn
 from crucible.clients.client import ClientProfile
 from crucible.clients.launch.session_marks import started_mark
 from crucible.clients.launch.terminal import protect_finish
-from crucible.clients.log_files import Transcript, source_name
+from crucible.clients.log_files import Transcript
 from crucible.clients.registry import DIALECTS, Dialect
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
@@ -99,7 +99,7 @@ def _record(vault: Vault, dialect: Dialect, persona: str, folder: Path, begun: d
     options = ImportOptions(now=datetime.now(user.zone), projects=user.projects)
     import_transcripts(vault, dialect, [*dict.fromkeys(one.path for one in found)], options=options)
     table = SourceTable(vault)
-    paths = filter(None, (table.find(source_name(one.client, one.native_id)) for one in found))
+    paths = filter(None, (table.find(one.source) for one in found))
     notes = [vault.read(path) for path in dict.fromkeys(paths)]
     mains = [note for note in notes if not note.session.parent]
     new = [

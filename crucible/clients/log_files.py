@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2s
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -229,9 +229,27 @@ class Transcript:
     last: datetime | None = None
     size: int = 0
 
+    @property
+    def source(self) -> str:
+        """The session's name for a note's `sources`."""
+        return source_name(self.client, self.native_id)
+
     def path_of(self, agent: str = "") -> Path:
         """Return the file with a log: the trunk's for "" and for a subagent without its own file."""
         return next((file.path for file in self.subagents if agent and file.agent == agent), self.path)
+
+
+class Wanted(NamedTuple):
+    """The sessions of a database to find: the one with an id, or those written since a time; by default all.
+
+    More may be found.
+    """
+
+    session: str = ""
+    since: datetime | None = None
+
+
+ALL_SESSIONS = Wanted()
 
 
 class Reach(NamedTuple):
@@ -318,6 +336,7 @@ def first_rows(path: Path) -> list[dict[str, Any]]:
 _ODD = re.compile(r"[^A-Za-z0-9_.+/@=~-]")
 
 
+@lru_cache(maxsize=1 << 14)
 def source_name(client: str, native_id: str, agent: str = "") -> str:
     """Return the session's name for a note's `sources`: `claude-code:<native id>`, plus `/<agent id>` for a subagent.
 

@@ -29,7 +29,7 @@ from crucible.clients.zed.client import CLIENT as ZED
 
 if TYPE_CHECKING:  # bookmarks and briefings need the table, but do not read logs
     from crucible.clients.events import Event
-    from crucible.clients.log_files import Reach, Resume, Transcript
+    from crucible.clients.log_files import Reach, Resume, Transcript, Wanted
 
 CLIENTS: Mapping[str, ClientProfile] = MappingProxyType(
     {
@@ -106,6 +106,14 @@ class LogReader(Protocol):
 
 
 @runtime_checkable
+class SelectiveReader(Protocol):
+    """The function of a `logs` module that reads databases, of which some sessions can be found without the others."""
+
+    def find_some(self, path: Path, wanted: Wanted) -> Iterator[Transcript]:
+        """Yield the wanted sessions, and perhaps others."""
+
+
+@runtime_checkable
 class ResumableReader(Protocol):
     """The functions of a `logs` module that can read a log that has grown from where an earlier reading stopped."""
 
@@ -131,9 +139,10 @@ class Dialect:
         # Most commands need the reader of one client; loading all of them takes as long as the rest of an import.
         return cast("LogReader", import_module(f"crucible.clients.{self.name.replace('-', '_')}.logs"))
 
-    def find(self, path: Path) -> Iterator[Transcript]:
-        """Yield the sessions at a path."""
-        return self._logs.find(path)
+    def find(self, path: Path, wanted: Wanted | None = None) -> Iterator[Transcript]:
+        """Yield the sessions at a path: at least the wanted ones, by default all."""
+        logs = self._logs
+        return logs.find_some(path, wanted) if wanted and isinstance(logs, SelectiveReader) else logs.find(path)
 
     def sniff(self, path: Path) -> bool:
         """Return whether this client wrote a file."""

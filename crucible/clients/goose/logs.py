@@ -35,7 +35,7 @@ from crucible.clients.log_files import Transcript
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, as_time, count, number
 from crucible.clients.opencode.database import Database, opened
 
-__all__ = ["beside", "find", "reach", "read", "sniff"]
+__all__ = ["beside", "find", "find_some", "reach", "read", "sniff"]
 
 NAME = CLIENT.name
 _SESSIONS = {"id", "working_dir"}
@@ -45,18 +45,18 @@ _COUNTS = ("accumulated_input_tokens", "accumulated_output_tokens", "input_token
 _SILENT = frozenset({"toolConfirmationRequest", "actionRequired", "redactedThinking", "conversationCompacted"})
 
 
-def _query(database: Database, one: bool) -> str:
+def _query(database: Database, condition: str) -> str:
     changed = "updated_at" if "updated_at" in database.columns("sessions") else "''"
-    inner, outer = ("WHERE session_id = ?1", "WHERE sessions.id = ?1") if one else ("", "")
+    wanted = f"WHERE session_id IN (SELECT id FROM sessions {condition})" if condition else ""  # noqa: S608  our own names
     return (
-        f"SELECT sessions.id, {changed}, coalesce(number, 0), coalesce(first, '') FROM sessions LEFT JOIN"  # noqa: S608  our own names
-        f" (SELECT session_id, count(*) AS number, min(id) AS first FROM messages {inner} GROUP BY session_id)"
-        f" ON session_id = sessions.id {outer} ORDER BY created_at, sessions.id"
+        f"SELECT id, {changed}, coalesce(number, 0), coalesce(first, '') FROM sessions LEFT JOIN"  # noqa: S608  our own names
+        f" (SELECT session_id, count(*) AS number, min(id) AS first FROM messages {wanted} GROUP BY session_id)"
+        f" ON session_id = id {condition} ORDER BY created_at, id"
     )
 
 
 _TABLES = SessionTables(NAME, {"sessions": _SESSIONS, "messages": _MESSAGES}, _query)
-sniff, find, reach = _TABLES.sniff, _TABLES.find, _TABLES.reach
+sniff, find, find_some, reach = _TABLES.sniff, _TABLES.find, _TABLES.find_some, _TABLES.reach
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:  # noqa: ARG001  subagents are sessions of their own

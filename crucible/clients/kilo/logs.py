@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from crucible.clients.kilo.client import CLIENT
-from crucible.clients.log_files import Transcript
+from crucible.clients.log_files import ALL_SESSIONS, Transcript, Wanted
 from crucible.clients.opencode import logs as opencode
 from crucible.clients.opencode.logs import beside, reach, read
 
-__all__ = ["beside", "find", "reach", "read", "sniff"]
+__all__ = ["beside", "find", "find_some", "reach", "read", "sniff"]
 
 NAME = CLIENT.name
 _DATABASES = ("kilo.db", "kilo-*.db")
@@ -24,5 +24,10 @@ def sniff(path: Path) -> bool:
 
 def find(path: Path) -> Iterator[Transcript]:
     """Yield the sessions in a database, or in those below a folder."""
-    for transcript in opencode.find_in(path, _DATABASES):
+    return find_some(path, ALL_SESSIONS)
+
+
+def find_some(path: Path, wanted: Wanted) -> Iterator[Transcript]:
+    """Yield the wanted sessions."""
+    for transcript in opencode.find_in(path, _DATABASES, wanted):
         yield replace(transcript, client=NAME)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crucible.clients.events import Event
-from crucible.clients.log_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable
+from crucible.clients.log_files import ALL_SESSIONS, DEEPEST, Reach, SubagentFile, Transcript, Wanted, check_reachable
 from crucible.clients.opencode.client import CLIENT
 from crucible.clients.opencode.database import is_database, opened
 from crucible.clients.opencode.messages import bare_title, kind_in, read_session
@@ -99,14 +99,19 @@ def find(path: Path) -> Iterator[Transcript]:
     require reading all parts, and the events name the subagent's session.  A file that cannot be read is yielded as one
     session, so that `read` reports why.  Raises `TranscriptError` for a path that does not exist or may not be read.
     """
-    return find_in(path, _DATABASES)
+    return find_in(path, _DATABASES, ALL_SESSIONS)
 
 
-def find_in(path: Path, databases: Sequence[str]) -> Iterator[Transcript]:
-    """Yield the same for a client whose databases have these names."""
+def find_some(path: Path, wanted: Wanted) -> Iterator[Transcript]:
+    """Yield the wanted sessions."""
+    return find_in(path, _DATABASES, wanted)
+
+
+def find_in(path: Path, databases: Sequence[str], wanted: Wanted) -> Iterator[Transcript]:
+    """Yield the same for a client whose databases have these names; of a folder, all sessions."""
     check_reachable(path)
     if not path.is_dir():
-        yield from _of_file(path)
+        yield from _of_file(path, wanted)
     else:
         yield from _walk(path, DEEPEST, databases)
 
@@ -146,11 +151,12 @@ def _sessions_of(transcript: Transcript) -> set[str]:
     return {transcript.native_id, *(file.agent for file in transcript.subagents)}
 
 
-def _of_file(path: Path) -> Iterator[Transcript]:
+def _of_file(path: Path, wanted: Wanted = ALL_SESSIONS) -> Iterator[Transcript]:
     try:
         with _store(path) as store:
-            heads = store.heads()
-            changes = store.changes() if isinstance(store, Tables) else {}
+            sessions = store.families(wanted) if isinstance(store, Tables) else None
+            heads = store.heads(sessions) if isinstance(store, Tables) else store.heads()
+            changes = store.changes(sessions) if isinstance(store, Tables) else None
     except TranscriptError:
         yield Transcript(NAME, path.name, path)
         return
@@ -164,15 +170,15 @@ def _of_file(path: Path) -> Iterator[Transcript]:
 def _of_tree(storage: Path) -> Iterator[Transcript]:
     paths = {path.stem: path for path in session_files(storage)}
     for head, below in _families(Tree(storage).heads()):
-        yield _transcript(head, below, paths.get(head.id, storage), {})
+        yield _transcript(head, below, paths.get(head.id, storage), None)
 
 
 def _transcript(
-    head: Head, below: list[tuple[Head, int]], path: Path, changes: Mapping[str, tuple[int, int]]
+    head: Head, below: list[tuple[Head, int]], path: Path, changes: Mapping[str, tuple[int, int]] | None
 ) -> Transcript:
     family = [head, *(child for child, _ in below)]
-    told = [changes[each.id] for each in family if each.id in changes]
-    last = max([each.updated for each in family] + [time for time, _ in told]) if changes else 0
+    told = [changes[each.id] for each in family if each.id in changes] if changes else []
+    last = max([each.updated for each in family] + [time for time, _ in told]) if changes is not None else 0
     subagents = tuple(_subagent(child, depth, path) for child, depth in below)
     return Transcript(NAME, head.id, path, subagents, last=utc(last), size=sum(number for _, number in told))
 

@@ -5,10 +5,14 @@ Columns differ between versions; a missing column is read as empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
+
+from crucible.clients.log_files import Wanted
 from crucible.clients.log_values import Row, as_dict, as_list, as_str
 from crucible.clients.opencode.database import Database
 from crucible.clients.opencode.stored import Head, Message, Part, message_of_row, millis, parse
@@ -37,23 +41,50 @@ class Tables:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def heads(self) -> list[Head]:
-        """Return all sessions, oldest first."""
+    def families(self, wanted: Wanted) -> list[str] | None:
+        """Return the ids of the wanted sessions, and of all that they started or were started by; None for all."""
+        found = [self._family(table, wanted) for table in _HEADS if "id" in self._database.columns(table)]
+        return None if None in found else [ident for each in found for ident in each or ()]
+
+    def _family(self, table: str, wanted: Wanted) -> list[str] | None:
+        columns = self._database.columns(table)
+        value: str | int = wanted.session
+        if wanted.session:
+            condition = "id = ?1"
+        elif wanted.since and "time_updated" in columns:
+            # A turn that has begun a day ago may still run: a session's own time is not that of its last message.
+            condition = "ifnull(time_updated >= ?1, 1)"
+            value = int((wanted.since - timedelta(days=1)).timestamp() * 1000)
+        else:
+            return None
+        parent = "parent_id" if "parent_id" in columns else "NULL"
+        sql = (
+            f'WITH RECURSIVE one AS (SELECT id, {parent} AS above FROM "{table}"),'  # noqa: S608  names of our own
+            f' up(id) AS (SELECT id FROM "{table}" WHERE {condition}'
+            " UNION SELECT above FROM one JOIN up USING (id) WHERE above <> ''),"
+            " down(id) AS (SELECT id FROM up UNION SELECT one.id FROM one JOIN down ON one.above = down.id)"
+            " SELECT id FROM down"
+        )
+        return [as_str(row[0]) for row in self._database.rows(sql, value)]
+
+    def heads(self, sessions: Sequence[str] | None = None) -> list[Head]:
+        """Return these sessions, by default all, oldest first."""
         found: dict[str, Head] = {}
         for table in _HEADS:
-            for row in self._select(table, _HEAD):
+            for row in self._select(table, _HEAD, "id", sessions):
                 head = _head(row)
                 if head.id:
                     found.setdefault(head.id, head)
         return sorted(found.values(), key=lambda head: (head.created, head.id))
 
-    def changes(self) -> dict[str, tuple[int, int]]:
+    def changes(self, sessions: Sequence[str] | None = None) -> dict[str, tuple[int, int]]:
         """Return when each session's messages last changed, and their number."""
         found: dict[str, tuple[int, int]] = {}
+        where, *values = _condition("session_id", sessions)
         for table in ("message", "session_message"):
             if {"session_id", "time_updated"} <= {*self._database.columns(table)}:
-                sql = f'SELECT session_id, max(time_updated), count(*) FROM "{table}" GROUP BY session_id'  # noqa: S608  names of our own
-                for session, last, number in self._database.rows(sql):
+                sql = f'SELECT session_id, max(time_updated), count(*) FROM "{table}"{where} GROUP BY session_id'  # noqa: S608  names of our own
+                for session, last, number in self._database.rows(sql, *values):
                     before = found.get(as_str(session), (0, 0))
                     found[as_str(session)] = max(before[0], millis(last)), before[1] + number
         return found
@@ -114,14 +145,24 @@ class Tables:
     ) -> Iterator[dict[str, Any]]:
         """Yield rows with these columns, None for missing ones; nothing if the table or the key column is missing."""
         existing = self._database.columns(table)
-        if "id" not in existing or (key and key not in existing):
+        if "id" not in existing or key not in (*existing, ""):
             return
         names = [name if name in existing else "NULL" for name in columns]
-        where = f' WHERE "{key}" = ?' if key else ""
+        where, *values = _condition(key, value)
         order = ", ".join(part for part in order.split(", ") if part.split(" ")[0] in existing)
         sql = f'SELECT {", ".join(names)} FROM "{table}"{where} ORDER BY {order}'  # noqa: S608  names of our own
-        for row in self._database.rows(sql, *((value,) if key else ())):
+        for row in self._database.rows(sql, *values):
             yield dict(zip(columns, row, strict=True))
+
+
+def _condition(key: str, value: object) -> tuple[str, ...]:
+    """Return the condition that a column has a value, or one of a list, and the value for it; none for None."""
+    if value is None:
+        return ("",)
+    if isinstance(value, list):
+        condition = f' WHERE "{key}" IN (SELECT value FROM json_each(?))'  # noqa: S608  names of our own
+        return condition, orjson.dumps(value).decode()
+    return f' WHERE "{key}" = ?', str(value)
 
 
 def _head(row: Row) -> Head:

@@ -35,17 +35,16 @@ from crucible.clients.opencode.database import opened
 from crucible.clients.zed.client import CLIENT
 from crucible.core.errors import TranscriptError
 
-__all__ = ["beside", "find", "reach", "read", "sniff"]
+__all__ = ["beside", "find", "find_some", "reach", "read", "sniff"]
 
 NAME = CLIENT.name
 
-_SESSIONS = "SELECT id, updated_at, length(data), id FROM threads"
 _TABLES = SessionTables(
     NAME,
     {"threads": {"id", "summary", "updated_at", "data_type", "data"}},
-    lambda _database, one: _SESSIONS + (" WHERE id = ?1" if one else " ORDER BY updated_at, id"),
+    lambda _, condition: f"SELECT id, updated_at, length(data), id FROM threads {condition} ORDER BY updated_at, id",  # noqa: S608  our own names
 )
-sniff, find, reach = _TABLES.sniff, _TABLES.find, _TABLES.reach
+sniff, find, find_some, reach = _TABLES.sniff, _TABLES.find, _TABLES.find_some, _TABLES.reach
 
 
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:  # noqa: ARG001  subagents are threads of their own

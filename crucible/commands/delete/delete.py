@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from crucible.clients.log_files import source_name
 from crucible.clients.registry import DIALECTS
 from crucible.commands.delete.journal import (
     Archiving,
@@ -201,7 +200,7 @@ def hash_logs(sources: Collection[str], env: Mapping[str, str], home: Path) -> s
         with suppress(CrucibleError, OSError):
             for one in dialect.find(dialect.default_folder(env, home)):
                 files_seen[one.path] += 1
-                own += [one.path] if source_name(one.client, one.native_id) in sources else []
+                own += [one.path] if one.source in sources else []
         found |= {log for path in own if files_seen[path] == 1 and (log := hash_log(path))}
     return found
 

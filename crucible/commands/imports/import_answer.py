@@ -21,7 +21,7 @@ from crucible.core.file_stamps import digest_below, digest_of, stamp_at
 from crucible.core.files import inside, make_folders, write_atomic
 from crucible.core.settings.settings import VaultSettings
 
-_FORMAT = 1
+_FORMAT = 2
 """Increase when the meaning of an answer changes."""
 _MOST = 8
 """Maximum answers kept: imports of other folders replace the oldest."""
@@ -77,7 +77,8 @@ def answer(question: Question) -> Shown | None:
     """Return what the import shows; None if something has changed."""
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, CrucibleError):
         known = _load(question)[question.key]
-        if known["logs"] != question.logs or known["at"] > time.time() or known["state"] != state_of_vault(question):
+        is_now = known["at"] <= time.time() < known["until"]
+        if known["logs"] != question.logs or not is_now or known["state"] != state_of_vault(question):
             return None
         if all(list(stamp_at(path) or ()) == stamp for path, stamp in known["beside"].items()):
             searches = [(_search(*each), _report(report)) for *each, report in known["searches"]]
@@ -85,8 +86,13 @@ def answer(question: Question) -> Shown | None:
     return None
 
 
-def keep(question: Question, state: str, beside: Mapping[str, Sequence[int] | None], shown: Shown) -> None:
-    """Keep an answer for the next import; `beside` has the stamps of other files that decide it.  It may fail."""
+def keep(
+    question: Question, state: str, beside: Mapping[str, Sequence[int] | None], shown: Shown, *, until: float
+) -> None:
+    """Keep an answer for imports before the time `until`.  It may fail.
+
+    `beside` has the stamps of other files that decide it.
+    """
     path = Path(question.root, ".crucible", "cache", "import-answers.json")
     inside_places = tuple(f"{place}{os.sep}" for place in question.places)
     with suppress(OSError, TypeError, CrucibleError):
@@ -99,6 +105,7 @@ def keep(question: Question, state: str, beside: Mapping[str, Sequence[int] | No
             "logs": question.logs,
             "state": state,
             "at": time.time(),
+            "until": until,
             "beside": {name: stamp or [] for name, stamp in beside.items() if not name.startswith(inside_places)},
             "searches": [
                 (search.dialect.name, [*map(str, search.paths)], search.is_sniffed, _report_data(report))

@@ -84,11 +84,12 @@ class ReportDraft:
         self.updated += other.updated
         self.unchanged += other.unchanged
         self.unreadable += other.unreadable
-        count_kinds(self.unknown_rows, other.unknown_rows)
         self.empty += other.empty
-        self.left_out.update(other.left_out)
-        self.redacted.update(other.redacted)
         self.subagents |= other.subagents
+        if other.unknown_rows or other.left_out or other.redacted:
+            count_kinds(self.unknown_rows, other.unknown_rows)
+            self.left_out.update(other.left_out)
+            self.redacted.update(other.redacted)
 
     def as_entry(self) -> dict[str, Any]:
         """Return what an unchanged session reports, as JSON."""
@@ -101,17 +102,15 @@ class ReportDraft:
             "left_out": self.left_out,
         }
 
-    @classmethod
-    def of_entry(cls, entry: Mapping[str, Any]) -> ReportDraft:
-        """Return the report of an entry."""
-        return cls(
-            unchanged=entry["unchanged"],
-            subagents=set(entry["subagents"]),
-            empty=[*map(Path, entry["empty"])],
-            unreadable=[UnreadableRow(Path(path), line, reason) for path, line, reason in entry["unreadable"]],
-            unknown_rows=Counter(entry["unknown"]),
-            left_out=Counter(entry["left_out"]),
-        )
+    def add_entry(self, entry: Mapping[str, Any]) -> None:
+        """Add what an unchanged session reports."""
+        self.unchanged += entry["unchanged"]
+        self.subagents |= {*entry["subagents"]}
+        self.empty += map(Path, entry["empty"])
+        self.unreadable += [UnreadableRow(Path(path), line, reason) for path, line, reason in entry["unreadable"]]
+        if entry["unknown"] or entry["left_out"]:
+            count_kinds(self.unknown_rows, entry["unknown"])
+            self.left_out.update(entry["left_out"])
 
     def report(self) -> ImportReport:
         """Return the finished report.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crucible.clients.registry import Dialect
+
+if TYPE_CHECKING:  # an import that finds nothing new reads no logs
+    from crucible.clients.log_files import Transcript, Wanted
 
 _NONE: Mapping[Any, int] = MappingProxyType({})
 
@@ -15,13 +18,15 @@ _NONE: Mapping[Any, int] = MappingProxyType({})
 class Search(NamedTuple):
     """Where to look for one client's sessions.
 
-    `is_sniffed`: skip files that other clients wrote.  `only`: the native id of the session to look for, "" for all.
+    `is_sniffed`: skip files that other clients wrote.  `wanted`: the sessions to look for, None for all; of those
+    written since a time, more may be found.  `is_new`: whether to import a session that was found.
     """
 
     dialect: Dialect
     paths: tuple[Path, ...]
     is_sniffed: bool = False
-    only: str = ""
+    wanted: Wanted | None = None
+    is_new: Callable[[Transcript], bool] = lambda _transcript: True
 
 
 class UnreadableRow(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -102,11 +102,13 @@ def import_all(
     for each, transcripts in zip(imports, found, strict=True):
         each.report.sessions = len(transcripts)
         if known:
-            known.found.append((each.dialect, transcripts, deepcopy(each.report)))
+            known.found.append((transcripts, deepcopy(each.report)))
     total, done = sum(map(len, found)), 0
     if imports:
         folds = KeptFolds(vault) if keeps_folds(vault.settings, options) else None
         table = table or _source_table(vault, imports[0].report)
+        if known:
+            known.table = table
         place = _Place(vault, table, options, known, folds)
         with _report_on_stop(imports, on_stop), _reading_ahead(place, imports, found) as place:
             for each, transcripts in zip(imports, found, strict=True):
@@ -116,8 +118,9 @@ def import_all(
             deferred = [(time, each, transcript) for each in imports for time, transcript in each.deferred]
             for _, each, transcript in sorted(deferred, key=lambda one: one[0]):
                 _import_sessions(place, each, iter((transcript,)), may_join=True)
-    if known and not options.dry_run:
-        known.save()
+    for cache in () if options.dry_run else (known, table):
+        if cache:
+            cache.save()
     progress(total, total, "")
     return [each.report.report() for each in imports]
 
@@ -180,24 +183,22 @@ def _reading_ahead(
     if not is_worth_it(new):
         yield place
         return
-    ahead = ReadingAhead(place.vault, options, [Task(one, place.known is not None) for one in new])
-    try:
+    tasks = [Task(one, place.known is not None) for one in new]
+    with closing(ReadingAhead(place.vault, options, tasks)) as ahead:
         yield place._replace(ahead=ahead)
-    finally:
-        ahead.close()
 
 
 def _is_new(place: _Place, dialect: Dialect, transcript: Transcript) -> bool:
     """True if a session certainly gets a note of its own, or none, whatever else is imported."""
     vault, table, options, known, *_ = place
-    source = source_name(transcript.client, transcript.native_id)
+    source = transcript.source
     try:
         return not (
             table.knows(source)
             or table.deleted.has(source, transcript.path)
             or is_growing(dialect, transcript, options)
             or (options.since and dialect.last_written(transcript) < options.since)
-            or (known and known.find(dialect, transcript, table))
+            or (known and known.find(dialect, transcript))
             or Tickets(vault, table).first(dialect, transcript, source)
         )
     except (*SESSION_ERRORS, OSError):
@@ -261,16 +262,15 @@ def _plan_session(place: _Place, of: _ClientImport, transcript: Transcript, *, m
         return _try_to_plan(place, of, transcript, may_join=may_join)
     except StaleFoldError:
         if place.folds:
-            place.folds.drop(source_name(transcript.client, transcript.native_id))
+            place.folds.drop(transcript.source)
         return _try_to_plan(place, of, transcript, may_join=may_join)
 
 
 def _try_to_plan(place: _Place, of: _ClientImport, transcript: Transcript, *, may_join: bool) -> _Planned | None:
     """Like `_plan_session`; raises `StaleFoldError` if the session must be read without its fold."""
     reading = place.ahead.take(transcript) if place.ahead else None
-    source = source_name(transcript.client, transcript.native_id)
     # Another process may have written the session's note by now.
-    usable = reading if reading and reading.is_usable and not place.table.knows(source) else None
+    usable = reading if reading and reading.is_usable and not place.table.knows(transcript.source) else None
     read = usable.report if usable else ReportDraft()
     try:
         if _is_left_out(place, of, transcript, read):
@@ -303,13 +303,13 @@ def _try_to_plan(place: _Place, of: _ClientImport, transcript: Transcript, *, ma
 def _is_left_out(place: _Place, of: _ClientImport, transcript: Transcript, read: ReportDraft) -> bool:
     """True if a session need not be read; `read` then gets what reading it would report."""
     _, table, options, known, *_ = place
-    source = source_name(transcript.client, transcript.native_id)
+    source = transcript.source
     if options.since and of.dialect.last_written(transcript) < options.since:
         read.left_out["since"] += 1
-    elif table.find(source) is None and table.deleted.has(source, transcript.path):
+    elif table.place_of(source) is None and table.deleted.has(source, transcript.path):
         read.left_out["deleted"] += 1
-    elif known and (entry := known.find(of.dialect, transcript, table)):
-        read.add(ReportDraft.of_entry(entry["report"]))
+    elif known and (entry := known.find(of.dialect, transcript)):
+        read.add_entry(entry["report"])
         of.moves += map(tuple, entry["moves"])
     else:
         return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from crucible.clients.log_files import Transcript, source_name
+from crucible.clients.log_files import Transcript
 from crucible.clients.registry import Dialect
 from crucible.commands.imports.import_report import ReportDraft
 from crucible.commands.imports.import_result import ImportReport
@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from crucible.commands.imports.note_sources import SourceTable
     from crucible.commands.imports.session_logs import SessionLogs
 
-_FORMAT = 1
+_FORMAT = 2
 """Increase when the meaning of an entry changes."""
 _LONGEST_WAIT = 0.1
 """Maximum seconds to wait until a note that was just written can be told from a later version."""
+
+_ALWAYS = 1e12
+"""A time after all imports."""
 
 Files = dict[str, "list[int] | None"]
 """Paths with their stamps; None if there is no file."""
@@ -48,24 +51,29 @@ class KnownLogs:
 
     def __init__(self, vault: Vault, now: datetime, version: str) -> None:
         self.answered: dict[str, dict[str, Any]] = {}
-        self.found: list[tuple[Dialect, Sequence[Transcript], ReportDraft]] = []
+        self.found: list[tuple[Sequence[Transcript], ReportDraft]] = []
         """What the import found for each client, and what finding it reported."""
+        self.table: SourceTable | None = None
+        """The table of notes of the import; None if it had nowhere to look."""
         self._vault = vault
+        self._root = f"{vault.root}{os.sep}"
         self._now = now.timestamp()
         self._path = vault.root / ".crucible" / "cache" / "imports.json"
         self._made = digest_of(_FORMAT, version, vault.settings)
         self._entries: dict[str, dict[str, Any]] = {}
-        self._has_news = False
+        self._new: set[str] = set()
         self._databases: dict[Path, Files] = {}
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, CrucibleError):
             loaded = orjson.loads(inside(vault.root, self._path).read_bytes())
             self._entries = loaded["logs"] if loaded["made"] == self._made else {}
 
-    def find(self, dialect: Dialect, transcript: Transcript, table: SourceTable) -> dict[str, Any] | None:
+    def find(self, dialect: Dialect, transcript: Transcript) -> dict[str, Any] | None:
         """Return a session's entry if it is true: nothing that decides the outcome has changed."""
-        source = source_name(transcript.client, transcript.native_id)
+        source, table = transcript.source, self.table
         entry = self._entries.get(source)
-        if entry is None or entry["at"] > self._now or entry["log"] != _digest(transcript):
+        if table is None or entry is None:
+            return None
+        if not entry["at"] <= self._now < entry["until"] or entry["log"] != _digest(transcript):
             return None
         if entry["tickets"] is not None and entry["tickets"] != self._tickets():
             return None
@@ -73,10 +81,14 @@ class KnownLogs:
             entry = {**entry, "files": self._database_files(dialect, transcript)}
         elif entry["files"] != stamps_of(dialect, transcript):
             return None
-        if any(known != self._place(table.find(one)) for one, known in entry["notes"].items()):
+        if not self._has_notes(table, entry):
             return None
         self.answered[source] = entry
         return entry
+
+    def _has_notes(self, table: SourceTable, entry: Mapping[str, Any]) -> bool:
+        """True if the notes of an entry are what they were."""
+        return all(known == self._place(table.place_of(source)) for source, known in entry["notes"].items())
 
     def _database_files(self, dialect: Dialect, transcript: Transcript) -> Files:
         """Return the stamps of a database, looked up once."""
@@ -85,15 +97,18 @@ class KnownLogs:
             self._databases[transcript.path] = stamps or {str(transcript.path): None}
         return self._databases[transcript.path]
 
-    def confirm(self, table: SourceTable) -> list[ImportReport] | None:
-        """Return the reports of an import that begins now, if it need not open a log; `table` must be new."""
-        reports = []
-        for dialect, transcripts, report in self.found:
+    def confirm(self) -> list[ImportReport] | None:
+        """Return the reports of an import that begins now, if it need not open a log."""
+        if self.table is None:
+            return []
+        table, reports = self.table, []
+        table.read_all()
+        for transcripts, report in self.found:
             for transcript in transcripts:
-                entry = self.find(dialect, transcript, table)
-                source = source_name(transcript.client, transcript.native_id)
-                if entry:
-                    report.add(ReportDraft.of_entry(entry["report"]))
+                source = transcript.source
+                entry = self.answered.get(source)
+                if entry and self._has_notes(table, entry):
+                    report.add_entry(entry["report"])
                 elif table.find(source) is None and table.deleted.has(source, transcript.path):
                     report.left_out["deleted"] += 1
                 else:
@@ -105,20 +120,26 @@ class KnownLogs:
         """Return the stamps of all files that the answers depend on."""
         return {path: stamp for entry in self.answered.values() for path, stamp in entry["files"].items()}
 
+    def until(self) -> float:
+        """Return the time until which the answers are true."""
+        return min((entry["until"] for entry in self.answered.values()), default=_ALWAYS)
+
     def keep(self, logs: SessionLogs, files: Files | None, report: ReportDraft, *, is_written: bool = False) -> None:
         """Add a session's entry, with the files' stamps before they were read.
 
         `report` is what reading them again reports; `is_written` if the session's notes were written.
         """
         notes = _note_places(logs, is_written=is_written)
-        young = any(self._is_young(strand.recorder.draft().last) for strand in logs.strands)
         files = {} if files is None and logs.transcript.last else files
-        if files is None or notes is None or young or logs.is_cut:
+        if files is None or notes is None or logs.is_cut:
             return
-        places = {source: place and [self._relative(place[0]), *_numbers(place[1])] for source, place in notes.items()}
+        places = {
+            source: place and [self._relative(str(place[0])), *_numbers(place[1])] for source, place in notes.items()
+        }
         entry = {
             "log": _digest(logs.transcript),
             "at": self._now,
+            "until": min((self._until(strand.recorder.draft().last) for strand in logs.strands), default=_ALWAYS),
             "files": files,
             "notes": places,
             "tickets": self._tickets() if logs.tickets.met_any else None,
@@ -127,11 +148,11 @@ class KnownLogs:
         }
         with suppress(TypeError):  # a path that is not UTF-8
             self._entries[logs.trunk.source] = self.answered[logs.trunk.source] = orjson.loads(orjson.dumps(entry))
-            self._has_news = True
+            self._new.add(logs.trunk.source)
 
     def save(self) -> None:
         """Write the table if it has changed; a failure is ignored."""
-        if not self._has_news:
+        if not self._new:
             return
         self._drop_unsettled()
         with suppress(OSError, CrucibleError):
@@ -140,8 +161,8 @@ class KnownLogs:
             write_atomic(inside(self._vault.root, self._path), data, fsync=False)
 
     def _drop_unsettled(self) -> None:
-        """Drop the entries of notes that a later write might leave with the same stamp, unless a short wait helps."""
-        ends = {source: _settle_time(entry["notes"].values()) for source, entry in self.answered.items()}
+        """Drop new entries of notes that a later write might leave with the same stamp, unless a short wait helps."""
+        ends = {source: _settle_time(self._entries[source]["notes"].values()) for source in self._new}
         wait = (max(ends.values(), default=0) - time.time_ns()) / 1e9
         if 0 < wait <= _LONGEST_WAIT:
             time.sleep(wait)
@@ -150,21 +171,21 @@ class KnownLogs:
             if end >= time.time_ns() or any(place != self._place(self._full(place)) for place in places if place):
                 del self._entries[source], self.answered[source]
 
-    def _is_young(self, last: datetime | None) -> bool:
-        """True if the session's status may depend on the time."""
-        return last is not None and self._now - last.timestamp() < self._vault.settings.idle_minutes * 60
+    def _until(self, last: datetime | None) -> float:
+        """Return the time at which the status of a session that was written last at `last` may change."""
+        idle = last.timestamp() + self._vault.settings.idle_minutes * 60 if last else 0
+        return idle if idle > self._now else _ALWAYS
 
     def _tickets(self) -> list[list[int] | None]:
         return [_listed(stamp) for stamp in ticket_stamps(self._vault.root)]
 
-    def _relative(self, path: Path) -> str:
-        text, root = str(path), f"{self._vault.root}{os.sep}"
-        return text[len(root) :] if text.startswith(root) else os.path.relpath(path, self._vault.root)
+    def _relative(self, path: str) -> str:
+        return path[len(self._root) :] if path.startswith(self._root) else os.path.relpath(path, self._root)
 
-    def _full(self, place: Sequence[Any]) -> Path:
-        return Path(self._vault.root, place[0])
+    def _full(self, place: Sequence[Any]) -> str:
+        return os.path.join(self._root, place[0])
 
-    def _place(self, path: Path | None) -> list[Any] | None:
+    def _place(self, path: str | None) -> list[Any] | None:
         """Return a note's path and stamp, as in an entry."""
         stamp = stamp_at(path) if path else None
         return [self._relative(path), *stamp] if path and stamp else None

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from crucible.clients.events import At, Event, Prompted, PromptKind, Resumed
 from crucible.clients.launch.session_marks import find_resume_mark
@@ -19,6 +23,7 @@ from crucible.clients.log_files import Transcript
 from crucible.clients.registry import Dialect
 from crucible.core import files
 from crucible.core.errors import CrucibleError, NoteUnreadable, TranscriptError, VaultError
+from crucible.core.file_stamps import settles_at, stamp_at
 from crucible.core.files import Stamp
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Source
@@ -30,7 +35,7 @@ from crucible.vault.events.event_reader import read_records
 from crucible.vault.logs.tombstones import load_deleted
 from crucible.vault.notes.note_tail import read_tail
 from crucible.vault.notes.vault import Note, Vault
-from crucible.vault.notes.walk import OnError, is_markdown, note_name
+from crucible.vault.notes.walk import OnError, find_notes, is_markdown, note_name
 
 _HEAD = 8192
 _LONGEST_HEAD = 1 << 20
@@ -40,6 +45,10 @@ _SOURCE = re.compile(rb"[\w.-]+:[^\s\"',\[\]]+")
 _ESCAPE = re.compile(r"\\x([0-9a-f]{2})")
 _HIDING_KEYS = {"broken-yaml", "unclosed-frontmatter", "yaml-too-large"}
 """Frontmatter problems that may hide a key."""
+_FORMAT = 1
+"""Increase when the sources of a note are found otherwise."""
+_WORTH_IT = 200
+"""Minimum notes that were opened until the cache is written; else a sixteenth of all."""
 _ID = re.compile(rb"^session_id:[ \t]*[\"']?([\w.-]+)", re.MULTILINE)
 
 
@@ -49,25 +58,38 @@ class SourceTable:
     def __init__(self, vault: Vault, on_error: OnError | None = None) -> None:
         self._vault = vault
         self._on_error = on_error
-        self.deleted = load_deleted(vault.root)
-        self._read_all()
+        self._known = _KnownNotes(vault.root)
+        self.read_all()
 
-    def _read_all(self) -> None:
-        self._paths: dict[str, Path] = {}
+    def read_all(self) -> None:
+        """Read all notes; those that are known and have not changed are not opened."""
+        self.deleted = load_deleted(self._vault.root)
+        self._paths: dict[str, str] = {}
         self._sessions: set[str] = set()
         """The sources of sessions that have a note, or a subagent with a note."""
-        self._seen: set[str] = set()
-        self._folders: set[str] = {str(self._vault.sessions)}
+        self._seen: dict[str, set[str]] = {str(self._vault.sessions): set()}
+        """The names of the notes that were read, by folder."""
         self._names: set[str] = set()
         self._with_sources: set[str] = set()
         """Names of notes that have sources."""
         self.written: dict[Path, Stamp] = {}
         """The stamps of the notes that this import wrote or compared."""
-        for path in self._vault.session_paths(self._on_error):
-            self._read_note(str(path.parent), path.name)
+        found = find_notes(self._vault.root, self._vault.sessions, self._on_error)
+        for folder, names in sorted(found, key=lambda one: str(one[0])):
+            for name in names:
+                self._read_note(str(folder), name)
+
+    def save(self) -> None:
+        """Keep what was read for the next table."""
+        self._known.save()
 
     def find(self, source: str) -> Path | None:
         """Return the path of the note that lists a source."""
+        path = self._paths.get(source)
+        return Path(path) if path else None
+
+    def place_of(self, source: str) -> str | None:
+        """Return the same as text."""
         return self._paths.get(source)
 
     def knows(self, source: str) -> bool:
@@ -76,7 +98,7 @@ class SourceTable:
 
     def path_of(self, name: str) -> Path | None:
         """Return the path of the note with this name, in any folder."""
-        paths = (Path(folder, f"{name}.md") for folder in sorted(self._folders))
+        paths = (Path(folder, f"{name}.md") for folder in sorted(self._seen))
         return next((path for path in paths if os.path.lexists(path)), None)
 
     def is_taken(self, name: str) -> bool:
@@ -90,7 +112,7 @@ class SourceTable:
         """
         if name.casefold() in self._with_sources:
             return
-        for folder in sorted(self._folders):
+        for folder in sorted(self._seen):
             path = Path(folder, f"{name}.md")
             if os.path.lexists(path) and (hidden := self._hidden_source(path, source)):
                 raise NoteUnreadable(f"{path}: {hidden}, so it may be this session's note", "fix it, then import again")
@@ -108,11 +130,11 @@ class SourceTable:
 
     def add(self, source: str, path: Path) -> None:
         """Add a source of a written note."""
-        self._paths[source] = path
+        self._paths[source] = str(path)
         self._sessions.add(source.partition("/")[0])
         self._names.add(note_name(path.name).casefold())
         self._with_sources.add(note_name(path.name).casefold())
-        self._seen.add(f"{path.parent}{os.sep}{path.name}")
+        self._seen.setdefault(str(path.parent), set()).add(path.name)
 
     def add_all(self, sources: Iterable[str], note: Note) -> None:
         """Add all sources of a written note."""
@@ -123,31 +145,80 @@ class SourceTable:
     def refresh(self) -> None:
         """Add the notes created, and the sessions deleted, since the table was read.  If notes have moved, read all."""
         self.deleted = load_deleted(self._vault.root)
-        there = {f"{folder}{os.sep}{name}" for folder in self._folders for name in _note_names(folder)}
-        if not self._seen <= there:
-            self._read_all()
+        there = {folder: _names_in(folder) for folder in self._seen}
+        if any(not seen <= there[folder] for folder, seen in self._seen.items()):
+            self.read_all()
             return
-        for path in sorted(there - self._seen):
-            self._read_note(*os.path.split(path))
+        for folder, names in there.items():
+            for name in sorted(names - self._seen[folder]):
+                if is_markdown(name) and not name.startswith("."):
+                    self._read_note(folder, name)
 
     def _read_note(self, folder: str, name: str) -> None:
         path = f"{folder}{os.sep}{name}"
-        self._seen.add(path)
-        self._folders.add(folder)
+        self._seen.setdefault(folder, set()).add(name)
         self._names.add(note_name(name).casefold())
-        head = _read_head(path)
-        found = _find_sources(path, head)
-        if not found:
+        sources, is_original = self._known.read(path)
+        if sources:
+            self._with_sources.add(note_name(name).casefold())
+        for source in sources:
+            if is_original or source not in self._paths:
+                self._paths[source] = path
+                self._sessions.add(source.partition("/")[0])
+
+
+class _KnownNotes:
+    """The sources of notes that were read before, with the notes' stamps.
+
+    They are a cache, `.crucible/cache/sources.json`: without it, every note is opened.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._path = root / ".crucible" / "cache" / "sources.json"
+        self._notes: dict[str, list[Any]] = {}
+        self._unsaved = 0
+        with suppress(OSError, ValueError, KeyError, TypeError, CrucibleError):
+            loaded = orjson.loads(files.inside(root, self._path).read_bytes())
+            self._notes = loaded["notes"] if loaded["format"] == _FORMAT else {}
+
+    def read(self, path: str) -> tuple[list[str], bool]:
+        """Return a note's sources, and whether it is named after its id."""
+        now, stamp = time.time_ns(), stamp_at(path)
+        known = self._notes.get(path)
+        if known and stamp and known[0] == [*stamp]:
+            return known[1], known[2]
+        found = _read_sources(path)
+        self._unsaved += 1
+        if stamp and settles_at(max(stamp[1:3])) < now:
+            self._notes[path] = [[*stamp], *found]
+        return found
+
+    def save(self) -> None:
+        """Write the cache if it saves the next import enough; a failure is ignored."""
+        if self._unsaved < max(_WORTH_IT, len(self._notes) // 16):
             return
-        self._with_sources.add(note_name(name).casefold())
-        ident = _ID.search(head)
-        # A copy made in Obsidian (`<id> 1.md`) has the same source; the note named after its id takes precedence.
-        is_original = ident is not None and ident[1].decode() == note_name(name)
-        for source in _SOURCE.findall(found[1]):
-            key = _ESCAPE.sub(lambda one: chr(int(one[1], 16)), source.decode("utf-8", "replace"))
-            if is_original or key not in self._paths:
-                self._paths[key] = Path(path)
-                self._sessions.add(key.partition("/")[0])
+        self._unsaved = 0
+        with suppress(OSError, TypeError, CrucibleError):  # a path that is not UTF-8
+            files.make_folders(self._root, self._path.parent)
+            notes = {path: known for path, known in self._notes.items() if os.path.lexists(path)}
+            data = orjson.dumps({"format": _FORMAT, "notes": notes})
+            files.write_atomic(files.inside(self._root, self._path), data, fsync=False)
+
+
+def _read_sources(path: str) -> tuple[list[str], bool]:
+    head = _read_head(path)
+    found = _find_sources(path, head)
+    if not found:
+        return [], False
+    ident = _ID.search(head)
+    # A copy made in Obsidian (`<id> 1.md`) has the same source; the note named after its id takes precedence.
+    is_original = ident is not None and ident[1].decode() == note_name(os.path.basename(path))
+    return [_unescaped(source.decode("utf-8", "replace")) for source in _SOURCE.findall(found[1])], is_original
+
+
+def _unescaped(source: str) -> str:
+    return _ESCAPE.sub(lambda one: chr(int(one[1], 16)), source)
 
 
 class NoNotes(SourceTable):
@@ -161,11 +232,11 @@ class NoNotes(SourceTable):
         return None
 
 
-def _note_names(folder: str) -> list[str]:
+def _names_in(folder: str) -> set[str]:
     try:
-        return [name for name in os.listdir(folder) if is_markdown(name) and not name.startswith(".")]
+        return {*os.listdir(folder)}
     except OSError:
-        return []
+        return set()
 
 
 def _logged_source(root: Path, name: str) -> str:

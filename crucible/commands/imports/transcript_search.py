@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from crucible.clients.log_files import Reach, Transcript, files_below, source_name
+from crucible.clients.log_files import Reach, Transcript, files_below
 from crucible.clients.registry import DIALECTS, Dialect, sniff
 from crucible.commands.imports.import_report import ImportOptions, ReportDraft, reason_at
 from crucible.commands.imports.import_result import Search, UnreadableRow
@@ -87,7 +87,7 @@ def find_transcripts(search: Search, report: ReportDraft) -> list[Transcript]:
     """Return one transcript per session, even if paths overlap or hold copies. Unreadable paths are reported."""
     sessions: dict[str, list[Transcript]] = {}
     for transcript in _transcripts_at(search, report):
-        sessions.setdefault(source_name(transcript.client, transcript.native_id), []).append(transcript)
+        sessions.setdefault(transcript.source, []).append(transcript)
     # Two transcripts of one session would create two notes with the same source.
     return [
         copies[0] if len(copies) == 1 else _furthest(search.dialect, copies, report) for copies in sessions.values()
@@ -97,15 +97,16 @@ def find_transcripts(search: Search, report: ReportDraft) -> list[Transcript]:
 def _transcripts_at(search: Search, report: ReportDraft) -> Iterator[Transcript]:
     """Yield each transcript once, even if paths overlap."""
     seen: set[tuple[str, str]] = set()
+    only = search.wanted.session if search.wanted else ""
     # Cached, since one database holds many sessions.
     real_path = cache(os.path.realpath)
     is_ours = cache(search.dialect.sniff) if search.is_sniffed else lambda _path: True
     for path in search.paths:
         try:
-            for transcript in search.dialect.find(path):
+            for transcript in search.dialect.find(path, search.wanted):
                 real = (real_path(transcript.path), transcript.native_id)
-                is_wanted = search.only in ("", transcript.native_id)
-                if real not in seen and is_wanted and is_ours(transcript.path):
+                is_wanted = only in ("", transcript.native_id)
+                if real not in seen and is_wanted and is_ours(transcript.path) and search.is_new(transcript):
                     seen.add(real)
                     yield transcript
         except (TranscriptError, OSError) as error:

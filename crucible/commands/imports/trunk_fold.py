@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from crucible.clients.events import Event
-from crucible.clients.log_files import LogPlace, Resume, Transcript, source_name
+from crucible.clients.log_files import LogPlace, Resume, Transcript
 from crucible.clients.redact import Private, Redactor, redact_value, redactor_of, scanner_of
 from crucible.clients.registry import Dialect
 from crucible.commands.imports.import_report import ReportDraft
@@ -64,7 +64,7 @@ class TrunkFold:
         """Events of one log that were read and not recorded yet."""
         self._run_text = 0
         self._is_foldable = folds is not None and dialect.is_resumable(transcript)
-        source = source_name(transcript.client, transcript.native_id)
+        source = transcript.source
         self._kept: KeptFold | None = folds.load(source, transcript.path) if folds and self._is_foldable else None
 
     @property

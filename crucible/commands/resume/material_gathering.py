@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crucible.clients.events import ContextSeen
-from crucible.clients.log_files import Transcript, source_name
+from crucible.clients.log_files import Transcript
 from crucible.clients.registry import DIALECTS, Dialect
 from crucible.commands.resume.resume_material import Drift, FileChange, Material
 from crucible.core.errors import CrucibleError, TranscriptError
@@ -98,7 +98,7 @@ def find_native(session: Session, client: str, place: Workplace) -> Native | Non
     try:
         if not folder.is_dir():
             return None
-        found = (each for each in dialect.find(folder) if source_name(each.client, each.native_id) == source)
+        found = (each for each in dialect.find(folder) if each.source == source)
         # The id becomes a command-line argument and must not look like an option.
         transcript = next((each for each in found if not each.native_id.startswith("-")), None)
         return None if transcript is None else Native(transcript, start_folder(dialect, transcript))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import orjson
 
-from crucible.clients.log_files import source_name
+from crucible.clients.log_files import Wanted, source_name
 from crucible.clients.log_folders import is_database, log_folder, session_logs
 from crucible.clients.registry import DIALECTS
 from crucible.commands.delete.delete import finish_deletion
@@ -314,8 +314,9 @@ def _write_down(
         follows=source_name(spooled.client, before) if before else "",
         met=met.take,
     )
-    only = "" if spooled.client == CLAUDE_CODE else spooled.session
-    report = import_all(vault, [Search(DIALECTS[spooled.client], tuple(logs), only=only)], options=options)[0]
+    wanted = None if spooled.client == CLAUDE_CODE else Wanted(spooled.session)
+    search = Search(DIALECTS[spooled.client], tuple(logs), wanted=wanted)
+    report = import_all(vault, [search], options=options)[0]
     _log_unreadable(vault, spooled, report)
     mark_stop(vault, spooled, client, met, now)
     stopped += stopped_now(vault, spooled, client, met)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from crucible.clients.log_files import Transcript, Wanted
 from crucible.clients.registry import DIALECTS
 from crucible.commands.capture.after_stop import StopHelpers, after_stop
 from crucible.commands.imports.import_report import ImportOptions
@@ -56,6 +57,8 @@ class LiveImport:
         self._root = root
         self._settings: VaultSettings | None = None
         self._table: SourceTable | None = None
+        self._imported: dict[tuple[Any, ...], Transcript] = {}
+        """The sessions of databases as they were when they were imported, by what else decides the outcome."""
 
     def run(self, jobs: Sequence[Mapping[str, Any]]) -> str:
         """Import, and return why something could not be imported, or ""."""
@@ -80,8 +83,19 @@ class LiveImport:
             client=part.state,
             whole_turns=part.whole_turns,
         )
-        searches = [Search(DIALECTS[part.client], tuple(path for path in part.paths if path.exists()))]
-        return import_all(vault, searches, options=options, table=self._table)[0]
+        found: dict[tuple[Any, ...], Transcript] = {}
+
+        def is_new(one: Transcript) -> bool:
+            key = one.path, one.native_id, part.state, part.whole_turns
+            found[key] = one
+            return one.last is None or self._imported.get(key) != one
+
+        paths = tuple(path for path in part.paths if path.exists())
+        search = Search(DIALECTS[part.client], paths, wanted=Wanted(since=part.since), is_new=is_new)
+        report = import_all(vault, [search], options=options, table=self._table)[0]
+        if all(row.line for row in report.unreadable):
+            self._imported |= found
+        return report
 
 
 def _parts(vault: Vault, job: Mapping[str, Any]) -> Iterator[_Part]:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.events import Event, Injected, Prompted, Replied, Titled, Unreadable
-from crucible.clients.log_files import Transcript
+from crucible.clients.log_files import Transcript, Wanted
 from crucible.clients.opencode import logs as opencode
 from crucible.clients.registry import DIALECTS, sniff
 from crucible.core.errors import TranscriptError
@@ -29,6 +30,7 @@ from tests.unit.clients.opencode_building import (
     REAL,
     SECOND,
     SESSION,
+    START,
     add_session,
     events,
     insert,
@@ -531,3 +533,25 @@ def test_a_database_whose_table_of_parts_is_missing_makes_no_empty_notes(tmp_pat
     report = run_import(make_vault(tmp_path / "vault"), path)
     assert report.created == ()
     assert "not an OpenCode database" in report.unreadable[0].reason
+
+
+@pytest.mark.parametrize("script", [FIRST, FIRST + SECOND])
+def test_of_a_database_only_the_wanted_sessions_are_found_with_all_of_their_family(script: str, tmp_path: Path) -> None:
+    path, day = tmp_path / "opencode.db", 86_400_000
+    with closing(make(path, script)) as database:
+        for ident, parent, updated in (("old", "", 0), ("top", "", 0), ("new", "top", 30), ("more", "top", 0)):
+            add_session(database, ident, parent_id=parent or None, time_updated=START + updated * day)
+        insert(
+            database, "message", id="m", session_id="new", time_created=START, time_updated=START + 31 * day, data={}
+        )
+    dialect = DIALECTS["opencode"]
+    every = {one.native_id: one for one in dialect.find(path)}
+    assert {*every} == {"old", "top"}
+    since = Wanted(since=datetime.fromtimestamp(START / 1000, UTC) + timedelta(days=20))
+    assert [*dialect.find(path, since)] == [every["top"]]
+    assert [[*dialect.find(path, Wanted(ident))] for ident in ("old", "new", "gone")] == [
+        [every["old"]],
+        [every["top"]],
+        [],
+    ]
+    assert [*dialect.find(tmp_path, since)] == [*every.values()]

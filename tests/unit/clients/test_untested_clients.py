@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from copy import deepcopy
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crucible.clients.events import Event, Prompted, Replied, ToolReturned, Unknown, Unreadable, UsageCounted
+from crucible.clients.log_files import Wanted
 from crucible.clients.registry import CLIENTS, DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
@@ -238,3 +240,18 @@ def test_kilo_is_read_as_opencode_is(tmp_path: Path) -> None:
 def test_every_client_says_whether_its_reader_is_tested_and_which_files_grow() -> None:
     assert [each.name for each in CLIENTS.values() if not each.tested] == ["kilo", "cursor", "goose", "zed"]
     assert all(each.log_files for each in CLIENTS.values())
+
+
+@pytest.mark.parametrize("changed", ["2026-11-28T09:00:00Z", "2026-11-27 23:00:00-09:00", 1_795_860_000, None])
+def test_a_session_is_wanted_since_a_time_however_its_own_time_is_written(changed: object, tmp_path: Path) -> None:
+    path = write_goose(tmp_path, goose_rows())
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE sessions SET updated_at = ?", (changed,))
+        database.execute(
+            "INSERT INTO sessions SELECT 'old', name, 0, '', '', '2026-01-01 10:00:00', 0, 0 FROM sessions"
+        )
+        database.commit()
+    dialect, since = DIALECTS["goose"], Wanted(since=datetime(2026, 11, 28, 8, tzinfo=UTC))
+    (one,) = (one for one in dialect.find(path) if one.native_id == "one")
+    assert [*dialect.find(path, since)] == [one] == [*dialect.find(path, Wanted("one"))]
+    assert one.size == len(goose_rows())

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from crucible.clients.log_files import Wanted
 from crucible.clients.registry import DIALECTS, Dialect
+from crucible.commands.imports import note_sources
 from crucible.commands.imports.import_answer import Question, answer, ask, keep, state_of_vault
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.import_result import ImportReport, Search
@@ -23,6 +25,7 @@ from crucible.commands.imports.note_sources import SourceTable
 from crucible.core.settings.settings import VaultSettings
 from crucible.vault.logs.tombstones import Tombstone, append_tombstone
 from crucible.vault.notes.vault import Vault
+from tests.counting import steps_of
 from tests.paths import TESTS
 from tests.unit.clients.building import SESSION, assistant, text, user
 from tests.unit.clients.test_untested_clients import goose_rows, write_goose
@@ -276,9 +279,9 @@ def run_and_keep(vault: Vault, folder: Path) -> list[ImportReport]:
     known = KnownLogs(vault, LATER, "1")
     import_all(vault, [Search(CLAUDE, (folder,))], options=ImportOptions(LATER), known=known)
     state = state_of_vault(asked)
-    reports = known.confirm(SourceTable(vault))
+    reports = known.confirm()
     assert reports
-    keep(asked, state, known.files(), ([(Search(CLAUDE, (folder,)), reports[0])], ()))
+    keep(asked, state, known.files(), ([(Search(CLAUDE, (folder,)), reports[0])], ()), until=known.until())
     return reports
 
 
@@ -347,6 +350,14 @@ def test_of_a_database_only_the_session_that_changed_is_read_again(vault: Vault,
     assert (len(again.updated), len(again.unchanged), len(reads.take())) == (1, 2, 1)
 
 
+def turn_of(vault: Vault, path: Path, table: SourceTable | None = None) -> ImportReport:
+    """Import what was written lately, as a watcher does."""
+    since = datetime(2026, 11, 30, tzinfo=UTC)
+    search = Search(GOOSE, (path,), wanted=Wanted(since=since))
+    (report,) = import_all(vault, [search], options=ImportOptions(QUIET, since=since, whole_turns=True), table=table)
+    return report
+
+
 def test_a_turn_among_many_sessions_opens_the_database_a_few_times(
     vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,7 +371,63 @@ def test_a_turn_among_many_sessions_opens_the_database_a_few_times(
         return connect(*args, **more)
 
     monkeypatch.setattr(sqlite3, "connect", counted)
-    options = ImportOptions(QUIET, since=datetime(2026, 11, 30, tzinfo=UTC), whole_turns=True)
-    (report,) = import_all(vault, [Search(GOOSE, (path,))], options=options)
-    assert (report.sessions, report.left_out["since"]) == (41, 40)
+    assert turn_of(vault, path).sessions == 1
     assert len(opened) < 10
+
+
+def test_a_turn_costs_the_same_among_twice_as_many_sessions(tmp_path: Path) -> None:
+    steps = []
+    for number in (60, 120):
+        vault = make_vault(tmp_path / f"vault {number}")
+        path = goose_database(tmp_path / f"goose {number}", *(f"s{each}" for each in range(number)))
+        add_prompt(path, "s7")
+        turn_of(vault, path)
+        table = SourceTable(vault)
+        add_prompt(path, "s7")
+        steps.append(steps_of(lambda vault=vault, path=path, table=table: turn_of(vault, path, table)))  # type: ignore[misc]
+    assert steps[1] < 1.02 * steps[0]
+
+
+def test_of_a_session_that_may_still_run_only_news_are_read(vault: Vault, logs: Path, reads: Reads) -> None:
+    last = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
+    rows = [user("Fix it", timestamp=last.isoformat()), assistant(text("Fixed."), timestamp=last.isoformat())]
+    write_rows(session_file(logs), rows)
+    run(vault, logs, now=last + timedelta(minutes=1))
+    reads.take()
+    run(vault, logs, now=last + timedelta(minutes=2))
+    assert not reads.take()
+
+
+def test_an_answer_holds_no_longer_than_a_session_may_still_run(vault: Vault, logs: Path, reads: Reads) -> None:
+    last = datetime.now(UTC)
+    rows = [user("Fix it", timestamp=last.isoformat()), assistant(text("Fixed."), timestamp=last.isoformat())]
+    write_rows(session_file(logs), rows)
+    known = KnownLogs(vault, last, "1")
+    import_all(vault, [Search(CLAUDE, (logs,))], options=ImportOptions(last), known=known)
+    assert known.confirm()
+    assert known.until() == last.timestamp() + vault.settings.idle_minutes * 60
+
+
+def test_notes_that_have_not_changed_are_not_opened_for_the_next_table(
+    vault: Vault, logs: Path, reads: Reads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(vault, logs)
+    monkeypatch.setattr(note_sources, "_WORTH_IT", 1)
+    before = SourceTable(vault)
+    before.save()
+    opened: list[str] = []
+    read = note_sources._read_sources
+
+    def counted(path: str) -> tuple[list[str], bool]:
+        opened.append(path)
+        return read(path)
+
+    monkeypatch.setattr(note_sources, "_read_sources", counted)
+    source = f"claude-code:{SESSION}"
+    assert SourceTable(vault).find(source) == before.find(source)
+    assert not opened
+    _edit_note(logs, vault)
+    assert SourceTable(vault).find(source) == before.find(source)
+    assert len(opened) == 1
+    _move_note(logs, vault)
+    assert SourceTable(vault).find(source) != before.find(source)
