@@ -22,6 +22,7 @@ from crucible.core.git import run_git
 from crucible.core.prices.price_list import load_prices
 from crucible.core.secrets.redaction import redact_of
 from crucible.vault.notes.vault import Vault
+from crucible.web.call_details import ROOM_OF_PAGE
 from crucible.web.session_entries import Level
 from crucible.web.share_redaction import Person, ShareRedaction
 from crucible.web.shared_session import Contents, Shared, contents_of, shared_html, shared_markdown, shared_session
@@ -29,6 +30,8 @@ from crucible.web.trajectory import trajectory_of
 from crucible.web.web_vault import WebSettings, WebVault
 
 _SUFFIXES = {"html": ".html", "markdown": ".md", "atif": ".json"}
+_ROOM = {"html": ROOM_OF_PAGE, "markdown": None, "atif": 25 * ROOM_OF_PAGE}
+"""Characters for the arguments and outputs of calls, which a note does not have."""
 _EXAMPLES = 4
 
 
@@ -62,7 +65,7 @@ def share(door: Door, session: str, format_: str, level: str, output: str | None
     vault, chosen = open_vault(door), Level(level)
     note, web, person = load_note(vault, session), open_pages(vault), sharing_person(vault)
     redaction = ShareRedaction(redact_of(vault.settings.secrets), person)
-    shared = shared_session(web, note.session, chosen, redaction)
+    shared = shared_session(web, note.session, chosen, redaction, _ROOM[format_])
     target = _target(vault, output, f"{shared.whole.session.id}{_SUFFIXES[format_]}")
     text = _text(shared, format_, web)
     _show(shared, redaction.counts)
@@ -126,6 +129,8 @@ def say_contents(level: Level, parts: Contents, counts: Counter[str], *more: str
     """Print how much is shared, and what was redacted again for it, by rule."""
     numbers = ((parts.phases, "phase"), (parts.prompts, "prompt"), (parts.calls, "call"), (parts.outputs, "output"))
     write(f"  level {level}: {', '.join([*(counted(*one) for one in numbers), *more])}")
+    if parts.left_out:
+        write(f"  left out: arguments and outputs of {counted(parts.left_out, 'call')}, because of their size")
     found = ", ".join(f"{rule} {count}" for rule, count in sorted(counts.items()))
     write(f"  redacted for sharing: {found or 'nothing'}")
 

@@ -21,6 +21,8 @@ _SHORT = 80
 """Arguments in one line of at most this length are in the call's line already."""
 _LONGEST = 100_000
 """Maximum characters to show of an argument or an output."""
+ROOM_OF_PAGE = 8_000_000
+"""Characters on a page for the arguments and outputs of its calls; browsers are slow with larger pages."""
 
 
 class CallDetail(NamedTuple):

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from crucible.core.errors import CrucibleError
@@ -22,7 +23,7 @@ from crucible.documents.session.session import (
     ToolCalls,
 )
 from crucible.vault.index.costs import Cost
-from crucible.web.call_details import read_call_details
+from crucible.web.call_details import LEFT_OUT, read_call_details
 from crucible.web.page_frame import page_frame
 from crucible.web.session_entries import Level, Report, Shown, calls_of, level_of
 from crucible.web.session_page import Facts, session_html
@@ -35,7 +36,11 @@ _LEVELS = [*Level]
 
 
 class Contents(NamedTuple):
-    """How much is shared.  `listed` counts the subagents that notes name, also those whose notes are missing."""
+    """How much is shared.
+
+    `listed` counts the subagents that notes name, also those whose notes are missing, and `left_out` the calls whose
+    details are too large.
+    """
 
     phases: int = 0
     prompts: int = 0
@@ -43,6 +48,7 @@ class Contents(NamedTuple):
     outputs: int = 0
     subagents: int = 0
     listed: int = 0
+    left_out: int = 0
 
 
 class Shared(NamedTuple):
@@ -64,13 +70,15 @@ def contents_of(report: Report) -> Contents:
     """Count what is in a session, and in its subagents."""
     reports = [*with_all_below(report)]
     entries = [entry for one in reports for entry in _flat((*one.session.preamble, *one.session.all_entries()))]
+    details = [detail for one in reports for detail in one.details.values()]
     return Contents(
         len(report.session.phases),
         sum(isinstance(entry, Intervention) for entry in entries),
         sum(len(entry.calls) for entry in entries if isinstance(entry, ToolCalls)),
-        sum(bool(detail.output) for one in reports for detail in one.details.values()),
+        sum(bool(detail.output) for detail in details),
         len(reports) - 1,
         len({ref.session for one in reports for ref in one.session.subagents}),
+        details.count(LEFT_OUT),
     )
 
 
@@ -81,9 +89,21 @@ def _flat(entries: Iterable[Entry]) -> Iterator[Entry]:
             yield from _flat(entry.entries)
 
 
-def shared_session(web: WebVault, session: Session, level: Level, redaction: ShareRedaction) -> Shared:
-    """Read a session and what belongs to it, drop what the level does not show, and redact the rest."""
+def shared_session(
+    web: WebVault, session: Session, level: Level, redaction: ShareRedaction, room: int | None = sys.maxsize
+) -> Shared:
+    """Read a session and what belongs to it, drop what the level does not show, and redact the rest.
+
+    `room` is the number of characters for the details of all calls; with None, none are read.
+    """
     seen = {session.id}
+    left = room
+
+    def report_of(one: Session) -> Report:
+        nonlocal left
+        report = redacted_report(web, one, level, redaction, left)
+        left = None if left is None else left - sum(map(len, chain.from_iterable(report.details.values())))
+        return report
 
     def below(above: Session, depth: int) -> Iterator[tuple[str, Report]]:
         """Yield the subagents of a session and their subagents, by redacted id; each once, where it occurs first."""
@@ -92,24 +112,24 @@ def shared_session(web: WebVault, session: Session, level: Level, redaction: Sha
         for name in dict.fromkeys(names):
             with suppress(CrucibleError):
                 found = web.session(name).session
-                report = redacted_report(web, found, level, redaction)
+                report = report_of(found)
                 yield redaction.text(name), report._replace(below=dict(below(found, depth + 1)))
 
-    whole = redacted_report(web, session, level, redaction)
+    whole = report_of(session)
     if level is not Level.USER:
         whole = whole._replace(below=dict(below(session, 1)))
     return Shared(whole, redaction.value(web.cost(session)), level)
 
 
 def redacted_report(
-    web: WebVault, session: Session, level: Level, redaction: ShareRedaction, room: int = sys.maxsize
+    web: WebVault, session: Session, level: Level, redaction: ShareRedaction, room: int | None
 ) -> Report:
     """Redact a session, without its subagents, and the details of its calls if the level shows them.
 
-    `room` is the number of characters for the details of all calls.
+    `room` is the number of characters for the details of all calls; with None, none are read.
     """
-    is_full = level is Level.FULL
-    details = read_call_details(web.vault.root, session.id, calls_of(session), room) if is_full else {}
+    wanted = calls_of(session) if level is Level.FULL and room is not None else ()
+    details = read_call_details(web.vault.root, session.id, wanted, room or 0)
     return Report(_redacted(session, level, redaction), {name: redaction.value(one) for name, one in details.items()})
 
 

@@ -29,6 +29,7 @@ from crucible.vault.index.query import COST, UNPRICED, SessionQuery, select
 from crucible.vault.index.schema import Row, View, path_of_cell
 from crucible.vault.notes.vault import Note
 from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS, note_name
+from crucible.web.call_details import ROOM_OF_PAGE
 from crucible.web.note_pages import note_values, table_of, workflow_values
 from crucible.web.overview_page import overview_values
 from crucible.web.page_frame import ICON, SCRIPT, SEARCH, STYLE, Section, asset, page_frame, render_page
@@ -40,12 +41,10 @@ from crucible.web.shared_session import Contents, contents_of, redacted_report
 from crucible.web.site_search import Entry, Part, depth_of, part_of
 from crucible.web.web_vault import FOLDERS, SESSION_PAGES, WebVault, cost_note, show_cost
 
-_FORMAT = 2
+_FORMAT = 3
 """Increase this when rendering changes: a page's key does not depend on our code otherwise."""
 _ON_A_PAGE = 200
 """Sessions on one page of the list."""
-_ROOM = 8_000_000
-"""Characters on a session's page for the arguments and outputs of its calls; browsers are slow with larger pages."""
 _LONGEST_NAME = 200
 """Maximum bytes of a page's name."""
 _SECTIONS = (
@@ -219,7 +218,7 @@ class SitePages:
 
     def _session(self, row: Row, path: str) -> Made:
         note: Note = self._web.vault.read(_file_of(row, self._web.vault.root))
-        report = redacted_report(self._web, note.session, self._level, self._redaction, _ROOM)
+        report = redacted_report(self._web, note.session, self._level, self._redaction, ROOM_OF_PAGE)
         cost = self._shared(self._costs.get(str(row["path"]), NO_COST))
         links = _Asked(self.address_of)
         shown = Shown(self._level, links, report.details)

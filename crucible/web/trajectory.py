@@ -134,8 +134,10 @@ def _calls(name: str, entry: ToolCalls, details: Mapping[str, CallDetail]) -> _P
         call_id = f"{name}-{number}"
         values = {key: value for key, value in given.items() if value}
         calls.append({"tool_call_id": call_id, "function_name": tool, "arguments": values})
-        extra = {} if call.outcome is Outcome.OK else {"extra": {"outcome": call.outcome.value}}
-        results.append({"source_call_id": call_id, "content": detail.output or call.result, **extra})
+        told = {"outcome": "" if call.outcome is Outcome.OK else call.outcome.value, "cut": detail.mark}
+        extra = {key: value for key, value in told.items() if value}
+        result = {"source_call_id": call_id, "content": detail.output or call.result}
+        results.append({**result, "extra": extra} if extra else result)
     return {"tool_calls": calls, "observation": {"results": results}}
 
 

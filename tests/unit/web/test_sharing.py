@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from atif import Trajectory
 from hypothesis import given
 
+from crucible.cli import share_command
 from crucible.core.prices.price_list import load_prices
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings
@@ -31,13 +33,14 @@ from crucible.documents.session.session import (
 from crucible.documents.session.session_reader import read_session
 from crucible.vault.index.costs import NO_COST
 from crucible.vault.notes.vault import Vault
-from crucible.web.call_details import CallDetail
-from crucible.web.session_entries import Level, Report
+from crucible.web.call_details import LEFT_OUT, CallDetail
+from crucible.web.session_entries import Level, Report, calls_of
 from crucible.web.share_redaction import Person, ShareRedaction
 from crucible.web.shared_session import Shared, contents_of, shared_html, shared_markdown, shared_session
 from crucible.web.trajectory import trajectory_of
 from crucible.web.web_vault import WebSettings, WebVault
 from samples.hostile_texts import hostile_text
+from tests.paths import TESTS
 from tests.running import Cru
 from tests.unit.web.test_markdown_html import Page
 
@@ -112,7 +115,7 @@ def test_a_subagents_calls_have_their_details_in_every_format_that_shows_calls(w
     detail = CallDetail(output="1 passed in 0.1s")
     below = {name: one._replace(details={"e1-3-1": detail}) for name, one in shared.whole.below.items()}
     shared = shared._replace(whole=shared.whole._replace(below=below))
-    assert contents_of(shared.whole) == (1, 2, 2, 1, 1, 1)
+    assert contents_of(shared.whole) == (1, 2, 2, 1, 1, 1, 0)
     assert "<pre tabindex=0>1 passed in 0.1s</pre>" in shared_html(shared, web)
     [trajectory] = trajectory_of(shared)["subagent_trajectories"]
     results = [result for step in trajectory["steps"] for result in step.get("observation", {}).get("results", ())]
@@ -230,3 +233,26 @@ def test_in_the_vault_the_file_is_written_beside_it(
     monkeypatch.chdir(vault.sessions)
     assert f"written  {vault.root.parent / '2026-11-21-parent.html'}" in share("--yes")
     assert f"replaced  {vault.root.parent / '2026-11-21-parent.html'}" in share("--yes")
+
+
+def test_what_would_make_the_file_too_large_is_left_out_and_named(
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cru(vault)("import", "claude-code", TESTS / "data" / "transcripts" / "claude-code" / "limiter")
+    monkeypatch.setitem(share_command._ROOM, "html", 300)
+    said: dict[str, str] = {}
+    for kind in ("html", "markdown", "atif"):
+        said[kind] = Cru(vault)("share", "2026-11-21-add", "--format", kind, "-o", tmp_path / kind, "--yes").stdout
+    assert [kind for kind, text in said.items() if "left out: arguments and outputs of" in text] == ["html"]
+    assert [kind for kind, text in said.items() if ", 0 outputs," in text] == ["markdown"]
+    page = (tmp_path / "html").read_text(encoding="utf-8")
+    # Subagents share the room.
+    assert 0 < sum(map(len, re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL))) <= 300
+
+
+def test_a_trajectory_says_which_outputs_were_cut(web: WebVault) -> None:
+    shared, _ = shared_of(web, session_of("Look at it"))
+    whole = shared.whole._replace(details={name: LEFT_OUT for name, _ in calls_of(shared.whole.session)})
+    steps = trajectory_of(shared._replace(whole=whole))["steps"]
+    marks = [result.get("extra") for step in steps for result in step.get("observation", {}).get("results", ())]
+    assert marks == [{"cut": LEFT_OUT.mark}]

@@ -124,8 +124,9 @@ def test_outputs_that_would_make_a_page_too_large_are_left_out_and_it_says_so(
     vault: Vault, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Cru(vault)("import", "claude-code", TESTS / "data" / "transcripts" / "claude-code" / "limiter")
-    monkeypatch.setattr("crucible.web.site_pages._ROOM", 300)
-    Cru(vault)("web", "--export", site, "--yes")
+    monkeypatch.setattr("crucible.web.site_pages.ROOM_OF_PAGE", 300)
+    said = Cru(vault)("web", "--export", site, "--yes").stdout
+    assert re.search(r"left out: arguments and outputs of \d+ calls, because of their size", said)
     page = max((site / "sessions").iterdir(), key=lambda path: path.stat().st_size).read_text(encoding="utf-8")
     assert "<p class=facts>Not on this page, which would be too large.</p>" in page
     assert 0 < sum(map(len, re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL))) <= 300
