@@ -294,6 +294,8 @@ def _deliver(vault: Vault, workflow: Workflow, slug: str, target: _Target, door:
     if not kept.changed:
         say(f"{kept.path}: nothing to change")
     write(str(kept.path))
+    if not (target.dialect or target.output):
+        say(f'Run "cru workflow run {shlex.quote(kept.path.stem)} --dry-run" to see its plan.')
 
 
 def _print(workflow: Workflow, target: _Target, door: Door, folder: str) -> None:

@@ -15,6 +15,7 @@ from crucible.cli.command_agent import offer_to_ask
 from crucible.cli.environment import absolute_path, human_is_there, user_settings, vault_place, vault_root
 from crucible.cli.install_hooks import (
     MAKE_ONE,
+    WATCH,
     Work,
     change_hooks,
     change_status_line,
@@ -56,6 +57,8 @@ class _Target(click.Choice[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Replace a program's name by its client's."""
         client = client_of(value, CLIENTS)
+        if client and client.name not in self.choices:
+            raise UsageError(f"{client.title} has no hooks or MCP servers that cru can use", WATCH)
         return super().convert(client.name if client else value, param, ctx)
 
 
@@ -95,7 +98,7 @@ def install(
     \b
       claude-code  hooks that record sessions while they run, --mcp or
                    --statusline
-      codex        the MCP server, to search past sessions and record new ones,
+      codex        the MCP server, to search past sessions and record decisions,
                    or --hooks
       opencode, gemini, copilot, qwen
                    the same
@@ -272,8 +275,11 @@ def _say_what_is_next(door: Door, client: str, *, project: bool) -> None:
     if client == "claude-code" and project:
         say("Claude Code asks once whether it may start a project's server.")
     say(f'Run "{MCP_SETTINGS[client].shown_by}"{where} to check the connection.')
-    if client == "claude-code" and not (has_hooks(client, None) or has_hooks(client, project_folder())):
-        say('To record whole sessions, install the hooks too: "cru install claude-code".')
+    if client not in HOOKS:
+        say('To record whole sessions, run "cru watch --clients".')
+    elif not (has_hooks(client, None) or has_hooks(client, project_folder())):
+        option = "" if client == "claude-code" else " --hooks"
+        say(f'To record whole sessions, install the hooks too: "cru install {client}{option}".')
     try:
         say(
             f"Its tools use the vault {clean_line(vault_root(door, user_settings()))}{_restriction(door, shared=project)}."

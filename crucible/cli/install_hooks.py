@@ -20,6 +20,7 @@ from crucible.core.command_lines import command_line, hook_command_line
 from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
 
 MAKE_ONE = 'Run "cru init DIR --default" to create one for all projects, or "cru init" for this folder.'
+WATCH = 'Run "cru watch --clients", which follows its logs.'
 
 
 class Work(NamedTuple):
@@ -81,7 +82,7 @@ def change_hooks(door: Door, client: str, work: Work) -> None:
     """Add our hooks to a client's settings, or remove them."""
     if client not in HOOKS:
         what = f"{TITLES[client]} has no hooks that cru can use"
-        raise UsageError(what, 'Run "cru watch --clients", which follows its logs.')
+        raise UsageError(what, WATCH)
     hooks = HOOKS[client]
     if work.project and not hooks.project:
         raise UsageError(f"hooks of {TITLES[client]} are installed for all projects only", "Leave out --project.")

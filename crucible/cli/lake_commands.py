@@ -151,7 +151,7 @@ def _write_report(report: ExportReport, format_: str) -> None:
         write_data({**report._asdict(), "rows": dict(report.rows), "problems": list(report.problems)}, format_)
         return
     parts = f"{counted(report.written, 'partition')} written, {report.unchanged} unchanged"
-    say(f"{report.place}: {counted(report.sessions, 'session')}, {parts}, {report.size / 1e6:.1f} MB")
+    say(f"{report.place}: {counted(report.sessions, 'session')}, {parts}, {report.size / 1e6:,.2f} MB")
     say(", ".join(f"{count:,} {table}" for table, count in report.rows.items()))
 
 

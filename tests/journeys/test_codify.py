@@ -65,6 +65,7 @@ def test_a_note_is_written_and_its_path_printed(cru: Cru, vault: Vault) -> None:
     result = cru("session", "codify", ID)
     assert result.exit_code == 0, result.stderr
     assert result.stdout == f"{vault.root}/workflows/add-a-rate-limiter.md\n"
+    assert '"cru workflow run add-a-rate-limiter --dry-run"' in result.stderr
     (text,) = workflows(vault).values()
     workflow = read(text)
     assert (workflow.title, workflow.sessions, workflow.marked) == ("Add a rate limiter", (ID,), True)

@@ -159,6 +159,7 @@ def test_hooks_of_other_clients_are_installed_when_asked_for(cru: Cru) -> None:
     ("args", "told"),
     [
         (("cline", "--hooks"), "Cline CLI has no hooks that cru can use"),
+        (("pi",), 'Run "cru watch --clients", which follows its logs.'),
         (("codex", "--hooks", "--project"), "for all projects only"),
         (("codex", "--hooks", "--mcp"), "cannot be used together"),
         (("git-hooks", "--hooks"), "takes only"),

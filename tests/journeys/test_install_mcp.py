@@ -83,7 +83,7 @@ def test_a_client_may_be_named_by_its_program(project: Path, cru: Cru) -> None:
     assert "already in" in cru("install", "claude-code").stdout
 
 
-@pytest.mark.parametrize("words", [["vim"], ["pi"], ["claude-code", "codex"]])
+@pytest.mark.parametrize("words", [["vim"], ["claude-code", "codex"]])
 def test_an_unknown_client_is_wrong_usage_and_the_choices_are_named(words: list[str], cru: Cru) -> None:
     result = cru("install", *words)
     assert result.exit_code == 2
@@ -165,7 +165,7 @@ def test_it_says_what_was_done_and_how_to_see_that_it_works(client: str, project
     assert f'Run "{WHERE[client]}"' in said
     assert f"Its tools use the vault {vault.root}" in said
     assert "are recorded in" not in said, "that is what hooks are for"
-    assert ('"cru install claude-code"' in said) is (client == "claude-code"), "without hooks nothing is kept"
+    assert f'"cru install {client}{"" if client == "claude-code" else " --hooks"}"' in said, "only hooks keep sessions"
     assert "Restart " not in cru("install", client, "--mcp").stderr, "nothing changed"
     out = cru("install", client, "--mcp", "--remove")
     assert "Restart " in out.stderr
@@ -174,6 +174,10 @@ def test_it_says_what_was_done_and_how_to_see_that_it_works(client: str, project
 def test_with_hooks_nobody_is_told_to_install_them(project: Path, vault: Vault, cru: Cru) -> None:
     cru("install", "claude-code")
     assert '"cru install claude-code"' not in cru("install", "claude-code", "--mcp").stderr
+
+
+def test_for_a_client_without_hooks_it_names_the_watcher(project: Path, vault: Vault, cru: Cru) -> None:
+    assert 'run "cru watch --clients"' in cru("install", "cline").stderr
 
 
 def test_without_a_vault_it_says_so(project: Path, bare_cru: Cru) -> None:
