@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.extras import install_command
+from crucible.core.patterns import late_pattern
 
 S3 = "s3://"
+_SIGN = r"(?:[\w.~!$&'()*+,;=:/-]|%[0-9A-Fa-f]{2})*"
+_ADDRESS = late_pattern(rf"s3://[A-Za-z0-9][\w.-]*(?:/{_SIGN})?(?:\?{_SIGN})?", re.ASCII)
+"""The S3 client shows the whole of an address that it cannot parse."""
 
 
 def check_bucket(address: str) -> str:
     """Return the address of a folder in a bucket.  Raises `UsageError` for any other address, and for one with credentials."""
-    if not address.startswith(S3) or "@" in address:
+    if not _ADDRESS.fullmatch(address):
         raise UsageError(
             "not the address of a bucket, or it contains credentials",
             "write s3://BUCKET/PREFIX, and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
@@ -34,13 +39,13 @@ class Bucket:
         """Return a file's path in `filesystem`."""
         return f"{self._prefix.rstrip('/')}/{name}"
 
-    def read(self, name: str) -> bytes | None:
-        """Return an object's bytes; None if it does not exist."""
+    def read(self, name: str, most: int | None = None) -> bytes | None:
+        """Return an object's bytes, at most so many; None if it does not exist."""
         with bucket_errors(self.place):
             try:
                 # By default, a name such as `a.zst` is decompressed.
                 with self.filesystem.open_input_stream(self.path(name), compression=None) as stream:
-                    data: bytes = stream.read()
+                    data: bytes = stream.read(most)
                     return data
             except FileNotFoundError:
                 return None

@@ -155,7 +155,8 @@ def write_atomic(
 
     `before_replace` is called once all bytes are on disk; if it raises, the old file is kept.  With `expected`, the old
     content must match: otherwise it is restored and `NoteChanged` is raised, on systems that can exchange files.  On
-    failure no temporary file remains.  `path` must be real (see `inside`): a symlink would be replaced by a file.
+    failure no temporary file remains.  `path` must be real (see `inside`): a symlink would be replaced by a file.  A
+    pipe or a device is not replaced.
     """
     with write_errors(path):
         temporary = _write_beside(path, data, fsync, like=path)
@@ -163,7 +164,7 @@ def write_atomic(
             if before_replace:
                 before_replace()
             if expected is None or not _exchanged(temporary, path, data, expected):
-                temporary.replace(path)
+                _replace(temporary, path)
             else:
                 _remove(temporary)
         except BaseException:
@@ -171,6 +172,12 @@ def write_atomic(
             raise
         if fsync:
             fsync_folder(path.parent)
+
+
+def _replace(temporary: Path, path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a regular file")
+    temporary.replace(path)
 
 
 def _exchanged(temporary: Path, path: Path, data: bytes, expected: bytes) -> bool:

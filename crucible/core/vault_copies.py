@@ -14,13 +14,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from hashlib import file_digest
 from io import BytesIO
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, TypeVar
 
 from crucible.core.buckets import Bucket
 from crucible.core.errors import CrucibleError, VaultError
-from crucible.core.files import inside, read_bytes
+from crucible.core.files import inside
 from crucible.core.processes import Workers, is_alive, spread
 from crucible.core.quick_imports import sha256
 
@@ -35,6 +36,7 @@ _Result = TypeVar("_Result")
 
 class _File(NamedTuple):
     name: str
+    size: int
     digest: str
 
 
@@ -64,9 +66,12 @@ def spread_on_copy(
 def _named(root: Path, paths: Iterable[Path]) -> Iterator[_File]:
     """Return files with their digests.  A file that cannot be read must be missing in the copy, too."""
     for path in dict.fromkeys(paths):
-        with suppress(CrucibleError):
-            digest = sha256(read_bytes(inside(root, path))[0]).hexdigest()
-            yield _File(path.relative_to(root).as_posix(), digest)
+        with suppress(CrucibleError, OSError):
+            real = inside(root, path)
+            if real.is_file():  # opening a pipe would block
+                with real.open("rb") as file:
+                    digest = file_digest(file, sha256).hexdigest()
+                    yield _File(path.relative_to(root).as_posix(), file.tell(), digest)
 
 
 # --- in a worker -----------------------------------------------------------------------------------------------------
@@ -83,7 +88,7 @@ def _work(make: Callable[[Path], Callable[[Any], _Result]], root: Path, address:
 
 def _take(bucket: Bucket, files: Sequence[_File], folder: Path) -> None:
     def take(file: _File) -> None:
-        data = bucket.read(file.name)
+        data = bucket.read(file.name, file.size + 1)
         if data is None or sha256(data).hexdigest() != file.digest:
             what = "missing" if data is None else "differs from the vault"
             raise VaultError(f"{bucket.place}/{file.name}: {what}", "copy the vault to the bucket again")

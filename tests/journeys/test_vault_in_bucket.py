@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crucible.core import vault_copies
-from crucible.core.buckets import check_bucket
+from crucible.core.buckets import Bucket, check_bucket
 from crucible.core.errors import UsageError
 from crucible.core.processes import Workers, spread
 from crucible.core.vault_copies import spread_on_copy
@@ -117,7 +117,24 @@ def test_credentials_are_not_sent_to_workers(bucket: str, tmp_path: Path, monkey
     assert [*spread_on_copy(_make, tmp_path, [[note]], lambda chunk: chunk, Workers(copy=f"s3://{bucket}/v"))] == []
     assert SECRET.encode() not in sent[0]
     assert b"old" not in sent[0]
-    for address in ("s3://key:word@bucket/v", "https://bucket", "vault"):
+    for address in (
+        *("s3://key:word@bucket/v", "s3://key:word%40bucket/v", "s3://key:word/v", "s3://bucket/a b?secret_key=word"),
+        *("s3://bucket/[?secret_key=word", "s3:///word", "s3://", "https://bucket", "vault"),
+    ):
         with pytest.raises(UsageError) as error:
             check_bucket(address)
         assert "word" not in str(error.value)
+
+
+def test_a_file_that_is_larger_than_a_note_can_be_is_copied(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crucible.core.files.LARGEST_NOTE", 10)
+    log = tmp_path / "vault/log.jsonl"
+    log.parent.mkdir()
+    log.write_text("more than ten bytes")
+    copy = copy_to_bucket(log.parent, bucket)
+    found = spread_on_copy(_make, log.parent, [[log]], lambda chunk: chunk, Workers(copy=copy))
+    assert [*found] == [[19]]
+    # No more is read of an object than the vault's file has.
+    assert Bucket(copy).read("log.jsonl", 5) == b"more "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -225,6 +226,13 @@ def test_what_is_in_the_file_and_what_looks_private_is_said_first(share: Callabl
 def test_a_file_in_the_vault_is_refused(share: Callable[..., str], vault: Vault) -> None:
     assert "in the vault" in share("--yes", "-o", str(vault.root / "out.html"), code=2)
     assert not (vault.root / "out.html").exists()
+
+
+def test_only_a_file_is_replaced(share: Callable[..., str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "."):
+        assert "not a regular file" in share("--yes", "-o", name, code=1)
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_in_the_vault_the_file_is_written_beside_it(
