@@ -118,9 +118,10 @@ def _has_unspaced(text: str) -> bool:
 
 
 def _parts(text: str) -> list[str]:
-    if not _HUMP.search(text):
+    runs = " ".join(filterfalse(str.islower, _runs(text)))
+    if not _HUMP.search(runs):
         return []
-    words = filterfalse(str.islower, _distinct(" ".join(_runs(text)), _OUTSIDE_WORDS, WORD))
+    words = filterfalse(str.islower, _distinct(runs, _OUTSIDE_WORDS, WORD))
     return list(filter(None, map(_joined_parts, words)))
 
 
@@ -166,11 +167,12 @@ def _distinct(text: str, outside: bytes, pattern: re.Pattern[str]) -> dict[str, 
 
     Blanking all that is not part of a match and splitting is several times as fast as searching.
     """
-    others = set(text.encode(*_UTF8).translate(None, _ASCII).decode(*_UTF8))
-    if len(others) > _MOST_OTHERS:
-        return dict.fromkeys(pattern.findall(text))
-    for other in filterfalse(str.isalnum, others):
-        text = text.replace(other, " ")
+    if not text.isascii():
+        others = set(text.encode(*_UTF8).translate(None, _ASCII).decode(*_UTF8))
+        if len(others) > _MOST_OTHERS:
+            return dict.fromkeys(pattern.findall(text))
+        for other in filterfalse(str.isalnum, others):
+            text = text.replace(other, " ")
     return dict.fromkeys(text.encode(*_UTF8).translate(outside).decode(*_UTF8).split())
 
 

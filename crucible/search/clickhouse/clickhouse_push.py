@@ -130,7 +130,7 @@ class _Numbered(NamedTuple):
         rows, head = self.new.rows, self.new.head
         terms, session = terms_of_events(rows), head["session_id"]
         # Facts of the session, so that a condition on them reads no other table.
-        common = [term for term in rows.whole_hits if term.startswith(_OF_SESSION)]
+        common = [term for term in rows.counts if term.startswith(_OF_SESSION)]
         place = (self.no, head["project"], self.version, head["month"].isoformat())
         for at, event in enumerate(self.new.note.document.events):
             texts = (event.id.removeprefix(session), event.kind.value, event.text, event.phase, event.phase_name)

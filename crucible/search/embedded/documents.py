@@ -36,7 +36,8 @@ class Indexed(NamedTuple):
     """A document of the index: an event (`number` is its position in the card) or an entire session.
 
     `facts` are `field:value`; times are seconds since 1970.  `reply` is the position of what follows a question, 0 for
-    anything else.  `kind` is the position of an event's kind in `KINDS`.
+    anything else.  `kind` is the position of an event's kind in `KINDS`.  `heading` is more text of an event, and the
+    text of a session continues with its `said` events.
     """
 
     number: int
@@ -47,6 +48,7 @@ class Indexed(NamedTuple):
     last: int
     reply: int = 0
     kind: int = 0
+    heading: str = ""
 
 
 class Derived(NamedTuple):
@@ -62,6 +64,10 @@ class Derived(NamedTuple):
     events: tuple[Indexed, ...] = ()
     whole: Indexed | None = None
     size: int = 0
+
+    def text(self) -> str:
+        """Return the text of the entire session."""
+        return "\n".join([self.whole.text if self.whole else "", *(one.text for one in said(self.events))])
 
 
 def derive_notes(
@@ -141,23 +147,33 @@ def derive_document(document: Document, sha: str) -> Derived:
 
 def _derive(document: Document, placed: Sequence[PlacedEvent], sha: str) -> Derived:
     card = dump_card(document, [TextPlace(*one.lines, one.keys) for one in placed])
-    common = session_facts(document)
     texts = [without_echoes(one.event, one.noted) for one in placed]
-    indexed = tuple(
-        _indexed(at, event, text, common)
-        for at, (event, text) in enumerate(zip(document.events, texts, strict=True))
-        if text or event.title
-    )
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
-    headings = _headings(document)
-    # What tools print is far more than what was said, and would hide it.
-    said = [one for one in indexed if document.events[one.number].kind is not EventKind.TOOL]
-    whole = _whole(document, said, common, headings)
-    replies = replies_of(document.events)
-    events = tuple(
-        _with_heading(one, document.events[one.number], headings)._replace(reply=replies[one.number]) for one in indexed
-    )
-    return Derived(document.path, sha, document.session, card, events, whole, size)
+    return Derived(document.path, sha, document.session, card, *_indexed_of(document, texts), size)
+
+
+def index_document(document: Document) -> tuple[tuple[Indexed, ...], Indexed]:
+    """Return the documents of a session's events and of the entire session, as in the index."""
+    return _indexed_of(document, [without_echoes(event, event.text) for event in document.events])
+
+
+def _indexed_of(document: Document, texts: Sequence[str]) -> tuple[tuple[Indexed, ...], Indexed]:
+    common = session_facts(document)
+    headings, replies = _headings(document), replies_of(document.events)
+    parts = {phase: with_name_parts(heading) for phase, heading in headings.items()}
+    indexed = []
+    for at, (event, text) in enumerate(zip(document.events, texts, strict=True)):
+        if text or event.title:
+            # A passage rarely repeats the topic in its heading.  Calls and subagents are only found by their own words.
+            heading = parts.get(event.phase, "") if event.kind in _HEADED else ""
+            indexed.append(_indexed(event, text, common)._replace(number=at, reply=replies[at], heading=heading))
+    return tuple(indexed), _whole(document, said(indexed), common, headings)
+
+
+def said(events: Iterable[Indexed]) -> list[Indexed]:
+    """Return the events whose words are those of the session: what tools print is far more, and would hide the rest."""
+    tool = KINDS.index(EventKind.TOOL)
+    return [one for one in events if one.kind != tool]
 
 
 def replies_of(events: Sequence[Event]) -> list[int]:
@@ -176,13 +192,13 @@ def replies_of(events: Sequence[Event]) -> list[int]:
     return replies
 
 
-def _indexed(number: int, event: Event, text: str, common: tuple[str, ...]) -> Indexed:
+def _indexed(event: Event, text: str, common: tuple[str, ...]) -> Indexed:
     at = seconds_of(event.at) or 0
     if event.title:
         text = f"{event.title}\n{text}" if text else event.title
     facts = (*common, *facts_of(event))
     names = " ".join(names_in(text))
-    return Indexed(number, with_name_parts(text), names, facts, at, at, kind=KINDS.index(event.kind))
+    return Indexed(0, with_name_parts(text), names, facts, at, at, kind=KINDS.index(event.kind))
 
 
 _HEADED = frozenset({EventKind.AGENT, EventKind.DECISION, EventKind.ERROR, EventKind.MILESTONE, EventKind.OBSERVATION})
@@ -203,19 +219,10 @@ def _begins_with(text: str, heading: str) -> bool:
     return bool(begin) and words_in(text[: 2 * len(heading)].lower())[: len(begin)] == begin
 
 
-def _with_heading(indexed: Indexed, event: Event, headings: Mapping[str, str]) -> Indexed:
-    """Add the phase's heading to the words of a passage, which rarely repeats its topic.
-
-    Tool calls and subagents are only found by their own words.
-    """
-    heading = headings.get(event.phase) if event.kind in _HEADED else None
-    return indexed._replace(text=f"{indexed.text}\n{with_name_parts(heading)}") if heading else indexed
-
-
 def _whole(
     document: Document, events: Sequence[Indexed], common: tuple[str, ...], headings: Mapping[str, str]
 ) -> Indexed:
-    """Return the document of an entire session: its properties, its date in words, its headings, and these events."""
+    """Return the document of an entire session: its properties, its date in words, and its headings."""
     head = "\n".join(_head(document))
     names = dict.fromkeys(names_in(head))
     facts = dict.fromkeys(common)
@@ -225,7 +232,7 @@ def _whole(
     times = [event.first for event in events if event.first]
     started = seconds_of(document.started) or min(times, default=0)
     others = [one for one in dict.fromkeys(headings.values()) if one != document.title]
-    text = "\n".join([with_name_parts(head), *map(with_name_parts, others), *(event.text for event in events)])
+    text = "\n".join([with_name_parts(head), *map(with_name_parts, others)])
     return Indexed(0, text, " ".join(names), tuple(facts), started, max([started, *times]))
 
 

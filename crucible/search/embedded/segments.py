@@ -148,24 +148,24 @@ def write_part(folder: Path, derived: Mapping[int, Derived]) -> WrittenPart:
 def _documents(derived: Derived, side: str, number: int) -> Iterable[tantivy.Document]:
     if side == "events":
         for event in derived.events:
-            document = _document(event, number)
+            document = _document(event, number, f"{event.text}\n{event.heading}")
             document.add_unsigned("event", event.number)
             document.add_unsigned("reply", event.reply)
             document.add_unsigned("kind", event.kind)
             yield document
         return
-    document = _document(derived.whole, number)
+    document = _document(derived.whole, number, derived.text())
     if derived.whole:
         document.add_integer("last", derived.whole.last)
     document.add_bytes("card", derived.card)
     yield document
 
 
-def _document(indexed: Indexed | None, number: int) -> tantivy.Document:
+def _document(indexed: Indexed | None, number: int, text: str) -> tantivy.Document:
     document: tantivy.Document = _tantivy().Document()
     document.add_unsigned("note", number)
     if indexed:
-        document.add_text("text", indexed.text)
+        document.add_text("text", text)
         document.add_text("names", indexed.names)
         for fact in indexed.facts:
             document.add_text("facts", fact)

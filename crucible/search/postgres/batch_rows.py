@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from crucible.search.team.terms import IN_BLOCK, SessionRows, in_block
+from crucible.search.team.terms import SessionRows
 
 if TYPE_CHECKING:
     import psycopg
@@ -96,19 +97,65 @@ def _posting_rows(placed: Sequence[_Placed]) -> Iterator[Sequence[Any]]:
     blocks: dict[tuple[Any, ...], list[tuple[int, SessionRows]]] = {}
     for number, head, rows in placed:
         block = (head["project"], head["month"], number >> IN_BLOCK)
-        blocks.setdefault(block, []).append((in_block(number), rows))
+        blocks.setdefault(block, []).append((number, rows))
     for block, sessions in blocks.items():
-        hits: dict[str, list[int]] = {}
-        whole_hits: dict[str, list[int]] = {}
-        for place, rows in sessions:
-            for term, some in rows.hits.items():
-                hits.setdefault(term, []).extend([hit + place for hit in some])
-            for term, one in rows.whole_hits.items():
-                whole_hits.setdefault(term, []).append(one + place)
-        for term in {**hits, **whole_hits}:
+        hits, whole_hits = _hits(sessions), _whole_hits(sessions)
+        # In the order of the index: the server then changes one page after another.
+        for term in sorted({**hits, **whole_hits}):
             found = hits.get(term, ()), whole_hits.get(term, ())
             yield (term, *block, *map(len, found), *map(_array, found))
         yield ("", *block, *_sizes([rows for _, rows in sessions]))
+
+
+_Hits: TypeAlias = "defaultdict[str, list[str]]"
+"""Numbers by term.  Most terms of an event have the same number, so it is converted to text once."""
+
+
+def _hits(sessions: Iterable[tuple[int, SessionRows]]) -> _Hits:
+    """Return the `hits` of each term in the events of a block's sessions."""
+    found: _Hits = defaultdict(list)
+    with_facts: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for number, rows in sessions:
+        for event in rows.terms:
+            place = (number & _LAST_PLACE) << _ORDINAL | event.number << _SEQUENCE
+            words = place | packed(event.words)
+            hits = {times: str(words + (times << _TIMES)) for times in {*event.counts.values()}}
+            for term, times in event.counts.items():
+                found[term].append(hits[times])
+            once = place | 1 << _TIMES
+            if event.names:
+                hit = str(once | packed(len(event.names)))
+                for term in event.names:
+                    found[term].append(hit)
+            with_facts[event.facts].append(str(once | 1))
+    for facts, some in with_facts.items():
+        for term in facts:
+            found[term] += some
+    return found
+
+
+def _whole_hits(sessions: Iterable[tuple[int, SessionRows]]) -> _Hits:
+    """Return the `whole_hits` of each term in a block's sessions."""
+    found: _Hits = defaultdict(list)
+    for number, rows in sessions:
+        place = (number & _LAST_PLACE) << _ORDINAL | packed(rows.words) << _TIMES | packed(rows.names)
+        hits = {times: str(place + (min(times, _MOST_IN_SESSION) << 2 * _TIMES)) for times in {*rows.counts.values()}}
+        for term, times in rows.counts.items():
+            found[term].append(hits[times])
+    return found
+
+
+IN_BLOCK = 10
+"""Bits of a session's number that give its place in a block; the rest is the block's number."""
+_LAST_PLACE, _MOST_IN_SESSION = 2**IN_BLOCK - 1, 2**21 - 1
+_ORDINAL, _SEQUENCE, _TIMES, _MANTISSA = 53, 30, 16, 12
+"""Positions of the bits of a hit, see the table `postings`."""
+
+
+def packed(count: int) -> int:
+    """Return a count in 16 bits, as twelve significant bits and an exponent."""
+    exponent = max(count.bit_length() - _MANTISSA, 0)
+    return exponent << _MANTISSA | count >> exponent
 
 
 def _sizes(rows: Sequence[SessionRows]) -> tuple[int, int, str, str]:
@@ -117,10 +164,10 @@ def _sizes(rows: Sequence[SessionRows]) -> tuple[int, int, str, str]:
     def total(of: Callable[[SessionRows], int]) -> int:
         return sum(map(of, rows))
 
-    of_events = (total(lambda one: one.event_words), total(lambda one: one.event_names))
-    of_sessions = (total(lambda one: one.words), total(lambda one: one.names))
-    return total(lambda one: one.searched), len(rows), _array(of_events), _array(of_sessions)
+    of_events = f"{{{total(lambda one: one.event_words)},{total(lambda one: one.event_names)}}}"
+    of_sessions = f"{{{total(lambda one: one.words)},{total(lambda one: one.names)}}}"
+    return total(lambda one: one.searched), len(rows), of_events, of_sessions
 
 
-def _array(numbers: Iterable[int]) -> str:
-    return "{" + ",".join(map(str, numbers)) + "}"
+def _array(numbers: Iterable[str]) -> str:
+    return f"{{{','.join(numbers)}}}"

@@ -15,19 +15,18 @@ from crucible.search.embedded.index_format import KINDS
 from crucible.search.embedded.tantivy_search import MOST_SESSIONS, OFTEN, Match, SearchTerms
 from crucible.search.postgres.address import Server
 from crucible.search.recall import EventKind, seconds_of
-from crucible.search.team.conditions import Filters, filters_of, scored_terms
+from crucible.search.team.conditions import Filters, Scored, filters_of, scored_terms
 from crucible.search.team.terms import event_of, word_term
 
 
 def best_events(server: Server, terms: SearchTerms, most: int) -> list[Match]:
     """Return the best events, best first; the newest if there are no words.  All words of a phrase must occur."""
     scored, question = scored_terms(terms), terms.question
-    where, given = _where(filters_of(terms, "events", partial(_session_ids, server)), "events")
+    where, given = _where(filters_of(terms, "events", partial(_session_ids, server)), "events", _near(scored))
     at = "coalesce(s.times[k.sequence + 1], 0)"
-    where += [f"s.last >= %(since)s AND {at} >= %(since)s"] * bool(question.since)
-    where += [f"{at} <= %(until)s"] * bool(question.until)
-    query = _EVENTS_BY_WORDS if scored else _EVENTS_BY_TIME
-    rows = server.run(query.format(where=" AND ".join(where) or "true", held=_held(given)), given | _given(terms, most))
+    within = [f"s.last >= %(since)s AND {at} >= %(since)s"] * bool(question.since)
+    within += [f"{at} <= %(until)s"] * bool(question.until)
+    rows = server.run(_query("events", scored, where, within, given), given | _given(terms, most))
     return [Match(str(no), at, score, first, reply, _kind(kind)) for no, at, score, first, reply, kind in rows]
 
 
@@ -53,13 +52,21 @@ def texts_of(server: Server, found: Sequence[Match]) -> list[str]:
 def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
     """Return the best sessions by their own words, best first; the newest if the question has no words."""
     scored, question = scored_terms(terms), terms.question
-    where, given = _where(filters_of(terms, "sessions", partial(_session_ids, server)), "sessions")
-    where += ["s.last >= %(since)s"] * bool(question.since) + ["s.first <= %(until)s"] * bool(question.until)
-    query = _SESSIONS_BY_WORDS if scored else _SESSIONS_BY_TIME
-    rows = server.run(
-        query.format(where=" AND ".join(["s.whole", *where]), held=_held(given)), given | _given(terms, most)
-    )
+    where, given = _where(filters_of(terms, "sessions", partial(_session_ids, server)), "sessions", _near(scored))
+    within = ["s.whole"] + ["s.last >= %(since)s"] * bool(question.since)
+    within += ["s.first <= %(until)s"] * bool(question.until)
+    rows = server.run(_query("sessions", scored, where, within, given), given | _given(terms, most))
     return [Match(str(no), 0, score, first) for no, score, first in rows]
+
+
+def _query(
+    side: str, scored: Sequence[Scored], where: Sequence[str], within: Sequence[str], given: Mapping[str, Any]
+) -> str:
+    """Return the query of a side: `where` are conditions on the rows `k`, `within` those on their sessions."""
+    query = (_BY_WORDS if scored else _BY_TIME)[side]
+    several = len({one.word for one in scored}) < len(scored)
+    conditions = {"where": " AND ".join(where) or "true", "within": " AND ".join(within) or "true"}
+    return query.format(**conditions, held=_held(given), **(_BEST_OF_WORD if several else _ONE_OF_WORD))
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------
@@ -94,15 +101,20 @@ _IDS = """
 """
 
 
-def _where(filters: Filters, side: str) -> tuple[list[str], dict[str, Any]]:
+def _near(scored: Sequence[Scored]) -> str:
+    """Return the condition on rows `p` that they are in a block of the rows that are to be filtered."""
+    return "AND p.block IN (SELECT block FROM newest)" if scored else "AND p.block IN (SELECT block FROM s)"
+
+
+def _where(filters: Filters, side: str, near: str) -> tuple[list[str], dict[str, Any]]:
     """Return SQL conditions on the rows `k`, and their parameters."""
     found: list[str] = []
     given: dict[str, Any] = {}
     for negated, conditions in (("", filters.required), ("NOT ", filters.excluded)):
         for has in conditions:
-            parts = [_rows_with(side, some, given) for some in (has.some,) if some]
-            parts += [_rows_with(side, every, given, len(every)) for every in has.every]
-            parts += [_rows_with("sessions", has.whole, given)] if has.whole else []
+            parts = [_rows_with(side, some, given, near) for some in (has.some,) if some]
+            parts += [_rows_with(side, every, given, near, len(every)) for every in has.every]
+            parts += [_rows_with("sessions", has.whole, given, near)] if has.whole else []
             found.append(f"{negated}({' OR '.join(parts) or 'false'})")
             if not negated and not has.every:
                 given[f"in_block{len(given)}"] = [*has.some, *has.whole]
@@ -127,75 +139,82 @@ _ALL_OF = {
     "events": " GROUP BY 1, 2, 3 HAVING count(DISTINCT p.term) = %({name}_of)s",
     "sessions": " GROUP BY 1, 2 HAVING count(DISTINCT p.term) = %({name}_of)s",
 }
-_NEAR_BY = "AND p.block IN (SELECT (no >> 10)::int FROM k)"
-"""Look only into the blocks of the rows that are to be filtered."""
 
 
-def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], of: int = 0) -> str:
+def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], near: str, of: int = 0) -> str:
     """Return a condition: the event or session has any of the terms, or `of` of them.  Extends `given`."""
     name = f"terms{len(given)}"
     given |= {name: list(terms), f"{name}_of": of}
-    return (_ROWS_WITH[side] + (_ALL_OF[side] if of else "") + ")").format(name=name, near=_NEAR_BY)
+    return (_ROWS_WITH[side] + (_ALL_OF[side] if of else "") + ")").format(name=name, near=near)
 
 
 # --- queries --------------------------------------------------------------------------------------------------------
 
-_BM25 = "idf * 2.2 * {times} / ({times} + 1.2 * (0.25 + 0.75 * {length} / greatest({mean}, 1e-9)))"
-"""BM25 with k1 = 1.2 and b = 0.75, the values that worked best in our measurements."""
-_RARITY = "ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5)) AS idf"
-_ASKED = """asked AS (
-        SELECT * FROM unnest(%(terms)s::text[], %(words)s::int[], %(weights)s::float8[]) AS a (term, word, weight)
-    )"""
 _NEWEST = 10_000
 """Maximum number of hits of a term that are scored, those of the newest sessions: a common word says little."""
-
-_FOUND = """size AS MATERIALIZED (
-        SELECT sum({count})::float8 AS n, (sum({hits}[1]) / greatest(sum({count}), 1))::float8 AS words,
-            (sum({hits}[2]) / greatest(sum({count}), 1))::float8 AS names
+_WORDS_QUERY = """
+    WITH size AS MATERIALIZED (
+        SELECT sum({side})::float8 AS n, (sum({hits}[1]) / greatest(sum({side}), 1))::float8 AS words,
+            (sum({hits}[2]) / greatest(sum({side}), 1))::float8 AS names
         FROM crucible.postings WHERE term = ''
     ), held AS MATERIALIZED (
-        SELECT term, project, month, block, sum({count}) AS c FROM crucible.postings
-        WHERE term = ANY (%(terms)s::text[]) AND {count} > 0 GROUP BY 1, 2, 3, 4
-    ), rare AS MATERIALIZED (
-        SELECT term, CASE WHEN starts_with(term, 'w') THEN words ELSE names END AS mean, {rarity}
-        FROM (SELECT term, sum(c)::float8 AS c FROM held GROUP BY term) AS counted, size
-    ), {asked}, newest AS MATERIALIZED (
+        SELECT term, project, month, block, sum({side}) AS c FROM crucible.postings
+        WHERE term = ANY (%(terms)s::text[]) AND {side} > 0 GROUP BY 1, 2, 3, 4
+    ), asked AS MATERIALIZED (
+        SELECT term, word, 2.2::float8 * weight * ln(1 + (greatest(n, c) - c + 0.5) / (c + 0.5)) AS best,
+            0.9::float8 / greatest(CASE WHEN starts_with(term, 'w') THEN words ELSE names END, 1e-9) AS by_length
+        FROM size, (SELECT term, sum(c)::float8 AS c FROM held GROUP BY term) AS counted
+            JOIN unnest(%(terms)s::text[], %(words)s::int[], %(weights)s::float8[]) AS a (term, word, weight) USING (term)
+    ), newest AS MATERIALIZED (
         SELECT * FROM (
-            SELECT held.*, sum(c) OVER (PARTITION BY term ORDER BY month DESC, block DESC, project) - c AS newer FROM held WHERE {{held}}
-        ) AS ordered WHERE newer < {newest}
+            SELECT *, sum(c::int) OVER (PARTITION BY term ORDER BY month DESC, block DESC, project) - c AS newer FROM held WHERE {{held}}
+        ) AS ordered WHERE newer < {most}
     ), found AS MATERIALIZED (
-        SELECT f.term, f.project, f.block, p.{hits} AS hits FROM newest AS f JOIN crucible.postings AS p USING (term, project, month, block)
-    )"""
-"""The rows of the question's terms, newest first, and how rare each term is."""
-
-
-def _found(count: str, hits: str) -> str:
-    return _FOUND.format(count=count, hits=hits, rarity=_RARITY, asked=_ASKED, newest=_NEWEST)
-
-
-_LENGTH = "((({packed}) & 4095) << ((({packed}) >> 12) & 15)::int)"
-_EVENT_TIMES, _EVENT_LENGTH = "((h >> 16) & 16383)", _LENGTH.format(packed="h & 65535")
-_WHOLE_TIMES = "((h >> 32) & 2097151)"
-_WHOLE_LENGTH = _LENGTH.format(packed="CASE WHEN starts_with(f.term, 'w') THEN (h >> 16) & 65535 ELSE h & 65535 END")
-
-_EVENTS_BY_WORDS = (
-    "WITH "  # noqa: S608  our own pieces
-    + _found("events", "hits")
-    + """, scored AS (
-        SELECT no, project, sequence, sum(score) AS score FROM (
-            SELECT (f.block::bigint << 10) | (h >> 53) AS no, f.project, (h >> 30) & 8388607 AS sequence, max(weight * """
-    + _BM25.format(times=_EVENT_TIMES, length=_EVENT_LENGTH, mean="mean")
-    + """) AS score
-            FROM found AS f JOIN rare USING (term) JOIN asked USING (term), unnest(f.hits) AS h GROUP BY 1, 2, 3, word
-        ) AS by_word GROUP BY 1, 2, 3
-    ), k AS MATERIALIZED (SELECT * FROM scored)
-    SELECT best.no, best.sequence::int, best.score, coalesce(s.times[best.sequence + 1], 0),
-        least(greatest(coalesce(s.replies[best.sequence + 1], 0), 0), 8388607), s.kinds[best.sequence + 1] FROM (
-        SELECT k.* FROM k JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project WHERE {where}
-        ORDER BY k.score DESC, k.no DESC, k.sequence LIMIT %(most)s
-    ) AS best JOIN crucible.sessions AS s ON s.no = best.no AND s.project = best.project ORDER BY best.score DESC, 4 DESC, best.no, best.sequence
+        SELECT term, project, block::bigint, p.{hits} AS hits FROM newest JOIN crucible.postings AS p USING (term, project, month, block)
+    ), k AS MATERIALIZED (
+        SELECT key, project, {columns}, {{total}} AS score FROM (
+            SELECT {key} AS key, project, {{one}}(best * {times} / ({times} + 0.3 + by_length * ((({size}) & 4095) << ((({size}) >> 12) & 15)::int))) AS score
+            FROM found JOIN asked USING (term), unnest(hits) AS h GROUP BY 1, 2{{by_word}}
+        ) AS scored{{by_key}}
+    )
+    SELECT * FROM (
+        SELECT k.no, {shown} FROM (SELECT * FROM k WHERE {{where}} ORDER BY score DESC, key DESC OFFSET 0) AS k CROSS JOIN LATERAL (
+            SELECT * FROM crucible.sessions AS s WHERE s.no = k.no AND s.project = k.project AND {{within}} OFFSET 0
+        ) AS s ORDER BY k.score DESC, k.key DESC LIMIT %(most)s
+    ) AS best ORDER BY score DESC, first DESC, no{last}
 """
-)
+"""Score the rows of the question's terms by BM25 with k1 = 1.2 and b = 0.75, the values that worked best in our measurements.
+
+`key` identifies an event or a session in one number.  Sessions are looked up one after another, until there are enough.
+"""
+_BY_WORDS = {
+    "events": _WORDS_QUERY.format(
+        side="events",
+        hits="hits",
+        most=_NEWEST,
+        key="(block << 33) | (h >> 30)",
+        columns="key >> 23 AS no, key & 8388607 AS sequence",
+        times="((h >> 16) & 16383)",
+        size="h & 65535",
+        shown="""k.sequence::int, k.score, coalesce(s.times[k.sequence + 1], 0) AS first,
+            least(greatest(coalesce(s.replies[k.sequence + 1], 0), 0), 8388607) AS reply, s.kinds[k.sequence + 1] AS kind""",
+        last=", sequence",
+    ),
+    "sessions": _WORDS_QUERY.format(
+        side="sessions",
+        hits="whole_hits",
+        most=_NEWEST,
+        key="(block << 10) | (h >> 53)",
+        columns="key AS no",
+        times="((h >> 32) & 2097151)",
+        size="CASE WHEN starts_with(term, 'w') THEN (h >> 16) & 65535 ELSE h & 65535 END",
+        shown="k.score, s.first",
+        last="",
+    ),
+}
+_ONE_OF_WORD = {"one": "sum", "total": "score", "by_word": "", "by_key": ""}
+_BEST_OF_WORD = {"one": "max", "total": "sum(score)", "by_word": ", word", "by_key": " GROUP BY key, project"}
+"""If a word has several terms, the best of them in each event counts."""
 _MOST_NEWEST = 5_000
 """Maximum number of sessions whose events are listed by time."""
 _SESSIONS = """s AS MATERIALIZED (
@@ -209,31 +228,18 @@ _EVENTS_BY_TIME = (
         FROM s, unnest(s.kinds) WITH ORDINALITY AS e (kind, at) WHERE e.kind = ANY (%(kinds)s::smallint[])
     )
     SELECT k.no, k.sequence::int, 0.0::float8, coalesce(s.times[k.sequence + 1], 0), 0, NULL FROM k JOIN s USING (no, project)
-    WHERE {where} ORDER BY 4 DESC, k.no, k.sequence LIMIT %(most)s
-"""
-)
-_SESSIONS_BY_WORDS = (
-    "WITH "  # noqa: S608  our own pieces
-    + _found("sessions", "whole_hits")
-    + """, k AS MATERIALIZED (
-        SELECT no, project, sum(score) AS score FROM (
-            SELECT (f.block::bigint << 10) | (h >> 53) AS no, f.project, max(weight * """
-    + _BM25.format(times=_WHOLE_TIMES, length=_WHOLE_LENGTH, mean="mean")
-    + """) AS score
-            FROM found AS f JOIN rare USING (term) JOIN asked USING (term), unnest(f.hits) AS h GROUP BY 1, 2, word
-        ) AS by_word GROUP BY 1, 2
-    )
-    SELECT k.no, k.score, s.first FROM k JOIN crucible.sessions AS s ON s.no = k.no AND s.project = k.project
-    WHERE {where} ORDER BY k.score DESC, s.first DESC, k.no LIMIT %(most)s
+    WHERE {where} AND {within} ORDER BY 4 DESC, k.no, k.sequence LIMIT %(most)s
 """
 )
 _SESSIONS_BY_TIME = (
     "WITH "  # noqa: S608  our own pieces
     + _SESSIONS.format(held="{held} AND whole", newest=_MOST_NEWEST)
     + """, k AS (SELECT no, project FROM s)
-    SELECT k.no, 0.0::float8, s.first FROM k JOIN s USING (no, project) WHERE {where} ORDER BY s.first DESC, k.no LIMIT %(most)s
+    SELECT k.no, 0.0::float8, s.first FROM k JOIN s USING (no, project)
+    WHERE {where} AND {within} ORDER BY s.first DESC, k.no LIMIT %(most)s
 """
 )
+_BY_TIME = {"events": _EVENTS_BY_TIME, "sessions": _SESSIONS_BY_TIME}
 _COUNTS = """
     SELECT term, greatest(least(sum(sessions), %(most)s), 1)::int FROM crucible.postings WHERE term = ANY (%(terms)s::text[]) GROUP BY term
 """

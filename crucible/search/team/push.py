@@ -216,6 +216,7 @@ class Pusher:
     ) -> Iterator[tuple[str, str, str]]:
         """Push notes; yield the path, project and outcome of each, a name of a `Pushed` field."""
         rows: list[NewNote] = []
+        events = letters = 0
         for path in paths:
             document = source.document(path)
             if document is None:
@@ -226,9 +227,11 @@ class Pusher:
                 yield path, document.project, found
                 continue
             rows.append(found)
-            if len(rows) >= self._batch or _is_full(rows):
+            events += len(document.events)
+            letters += sum(len(event.text) for event in document.events)
+            if len(rows) >= self._batch or events >= _EVENTS or letters >= _LETTERS:
                 yield from self._sent(rows, known)
-                rows = []
+                rows, events, letters = [], 0, 0
         yield from self._sent(rows, known)
 
     def _sent(self, rows: Sequence[NewNote], known: Known) -> Iterator[tuple[str, str, str]]:
@@ -332,8 +335,3 @@ def _is_same(stored: Stored | None, digest: str) -> bool:
 
 def _short(text: str) -> str:
     return indexable(text)[:_LONGEST]
-
-
-def _is_full(rows: Sequence[NewNote]) -> bool:
-    events = sum(len(one.rows.events) for one in rows)
-    return events >= _EVENTS or sum(len(event.text) for one in rows for event in one.note.document.events) >= _LETTERS

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, NamedTuple
 
+import orjson
+
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience, WeightFacts
-from crucible.search.embedded.documents import Indexed, derive_document, derive_item, replies_of, session_facts
+from crucible.search.embedded.documents import Indexed, index_document, replies_of, said, session_facts
 from crucible.search.embedded.index_format import KINDS
 from crucible.search.embedded.segments import analyze
 from crucible.search.question_words import indexable
@@ -21,11 +24,8 @@ TERMS = "5"
 
 _SEARCHABLE = 100_000
 """Maximum code points of an event's text in its payload: PostgreSQL's `tsvector` may reject longer text."""
-IN_BLOCK = 10
-"""Bits of a session's number that give its place in a block; the rest is the block's number."""
-_MOST_EVENTS, _MOST_TIMES, _MOST_IN_SESSION = 2**23 - 1, 2**14 - 1, 2**21 - 1
-_ORDINAL, _SEQUENCE, _TIMES, _MANTISSA = 53, 30, 16, 12
-"""Positions of the bits of a hit, see the table `postings`."""
+MOST_EVENTS, MOST_TIMES = 2**23, 2**14 - 1
+"""Maximum events of a session that are searched, and maximum times that a word of an event is counted."""
 UNDATED = date(2000, 1, 1)
 """The month of a session without a date."""
 
@@ -41,16 +41,25 @@ class EventRow(NamedTuple):
     created_at: datetime | None
 
 
+class EventTerms(NamedTuple):
+    """The terms of an event: how often each of its words occurs, its names, and facts.  `words` is its length."""
+
+    number: int
+    words: int
+    counts: Mapping[str, int]
+    names: Sequence[str]
+    facts: tuple[str, ...]
+
+
 class SessionRows(NamedTuple):
     """All rows of a session.
 
-    `hits` are those of each term in its events, `whole_hits` one for each term of the session; see the table
-    `postings`.  The place of the session in its block is still to be added by `in_block`.
+    `terms` are those of each event that is searched, `counts` how often each term occurs in the entire session.
     """
 
     events: list[EventRow]
-    hits: dict[str, list[int]]
-    whole_hits: dict[str, int]
+    terms: list[EventTerms]
+    counts: dict[str, int]
     times: list[int]
     replies: list[int]
     kinds: list[int]
@@ -62,11 +71,6 @@ class SessionRows(NamedTuple):
     words: int
     names: int
     whole: bool
-
-
-class _Counts(NamedTuple):
-    words: Counter[str]
-    names: list[str]
 
 
 def word_term(stem: str) -> str:
@@ -100,61 +104,70 @@ def month_of(first: int, today: date) -> date:
 
 def rows_of(document: Document) -> SessionRows:
     """Return the rows of a session, or of an item, which has one event of kind knowledge."""
+    events, whole = index_document(document)
+    words = {one.number: _terms_in(one.text) for one in events}
+    common = len(session_facts(document))
+    terms = [_event_terms(one, words[one.number], common) for one in events[:MOST_EVENTS]]
+    times = [seconds_of(event.at) or 0 for event in document.events]
     is_item = bool(document.events) and all(event.kind is EventKind.KNOWLEDGE for event in document.events)
-    derived = derive_item(document, "") if is_item else derive_document(document, "")
-    common = session_facts(document)
-    hits: dict[str, list[int]] = {}
-    words = names = 0
-    for indexed in derived.events[: _MOST_EVENTS + 1]:
-        told, named = _add_hits(hits, indexed, common)
-        words, names = words + told, names + named
-    whole = derived.whole
-    counts = _counts(whole) if whole else _Counts(Counter(), [])
-    times_of_events = [seconds_of(event.at) or 0 for event in document.events]
-    searched = {one.number for one in derived.events}
+    if is_item:
+        whole = Indexed(0, "", "", session_facts(document), max(times), max(times))
+    in_session = Counter(chain(_terms_in(whole.text), *(words[one.number] for one in said(events) if not is_item)))
+    names = whole.names.split()
     return SessionRows(
         [_row(event, sequence) for sequence, event in enumerate(document.events)],
-        hits,
-        _whole_hits(counts, whole.facts if whole else common),
-        times_of_events,
+        terms,
+        {**in_session, **dict.fromkeys((*map(name_term, names), *_fact_terms(whole.facts)), 1)},
+        times,
         replies_of(document.events),
-        [KINDS.index(event.kind) if at in searched else UNSEARCHED for at, event in enumerate(document.events)],
-        whole.first if whole else max(times_of_events, default=0),
-        whole.last if whole else max(times_of_events, default=0),
-        len(derived.events),
-        words,
-        names,
-        counts.words.total(),
-        len(counts.names),
-        whole is not None,
+        [KINDS.index(event.kind) if at in words else UNSEARCHED for at, event in enumerate(document.events)],
+        whole.first,
+        whole.last,
+        len(events),
+        sum(one.words for one in terms),
+        sum(len(one.names) for one in terms),
+        in_session.total(),
+        len(names),
+        not is_item,
     )
 
 
-def _add_hits(hits: dict[str, list[int]], indexed: Indexed, common: Sequence[str]) -> tuple[int, int]:
-    """Add the hits of an event, without facts of its whole session; return the number of its words and names."""
-    counts = _counts(indexed)
-    total, named = counts.words.total(), len(counts.names)
-    place, once = indexed.number << _SEQUENCE, 1 << _TIMES
-    base = place | packed(total)
-    for stem, times in counts.words.items():
-        hits.setdefault(f"w{stem}", []).append(base + (min(times, _MOST_TIMES) << _TIMES))
-    for name in counts.names:
-        hits.setdefault(f"n{name}", []).append(place | once | packed(named))
-    for fact in dict.fromkeys(indexed.facts):
-        if fact not in common:
-            hits.setdefault(f"f{fact}", []).append(place | once | 1)
-    return total, named
+def _event_terms(event: Indexed, words: list[str], common: int) -> EventTerms:
+    """Return the terms of an event, without the `common` first facts, which are those of its session."""
+    words = [*words, *_terms_in(event.heading)] if event.heading else words
+    counts = Counter(words)
+    if len(words) > MOST_TIMES:
+        counts = Counter({term: min(times, MOST_TIMES) for term, times in counts.items()})
+    names = [name_term(name) for name in dict.fromkeys(event.names.split())]
+    return EventTerms(event.number, len(words), counts, names, _fact_terms(event.facts[common:]))
 
 
-def _counts(indexed: Indexed) -> _Counts:
-    return _Counts(Counter(analyze(indexed.text)), list(dict.fromkeys(indexed.names.split())))
+@lru_cache(1_000)
+def _fact_terms(facts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"f{fact}" for fact in dict.fromkeys(facts))
 
 
-def _whole_hits(counts: _Counts, facts: Sequence[str]) -> dict[str, int]:
-    sizes = packed(counts.words.total()) << _TIMES | packed(len(counts.names))
-    found = {word_term(stem): times for stem, times in counts.words.items()}
-    found |= {name_term(name): 1 for name in counts.names} | {f"f{fact}": 1 for fact in facts}
-    return {term: min(times, _MOST_IN_SESSION) << 2 * _TIMES | sizes for term, times in found.items()}
+class _WordTerms(dict[bytes, str]):
+    """The term of each word in lower case; "" for a word that is not indexed."""
+
+    def __missing__(self, word: bytes) -> str:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        term = self[word] = "".join(map(word_term, analyze(word.decode())))
+        return term
+
+
+_REMEMBERED = 1 << 16
+_WORDS = bytes(at if chr(at).isalnum() else 32 for at in range(128)).lower() + bytes(128)
+"""A table for `bytes.translate`: ASCII letters in lower case, and blanks between words."""
+_word_terms = _WordTerms()
+
+
+def _terms_in(text: str) -> list[str]:
+    """Return the terms of the words in a text, in order: those of `analyze`, which takes ten times as long."""
+    if not text.isascii():
+        return list(map(word_term, analyze(text)))
+    return list(filter(None, map(_word_terms.__getitem__, text.encode().translate(_WORDS).split())))
 
 
 class TermCounts(NamedTuple):
@@ -167,41 +180,22 @@ class TermCounts(NamedTuple):
 
 
 def terms_of_events(rows: SessionRows) -> dict[int, TermCounts]:
-    """Return the terms of each event that has any, by its number: the opposite of `SessionRows.hits`."""
-    found: dict[int, list[tuple[str, int]]] = {}
-    for term, hits in rows.hits.items():
-        for hit in hits:
-            found.setdefault(hit >> _SEQUENCE, []).append((term, hit & (1 << _SEQUENCE) - 1))
-    return {number: _term_counts(sorted(hits)) for number, hits in found.items()}
-
-
-def _term_counts(hits: Sequence[tuple[str, int]]) -> TermCounts:
-    # All hits of an event on words have the same length, and those on names another.
-    sizes = {term[0]: _unpacked(hit & (1 << _TIMES) - 1) for term, hit in hits}
-    return TermCounts(
-        [term for term, _ in hits], [hit >> _TIMES for _, hit in hits], sizes.get("w", 0), sizes.get("n", 0)
-    )
+    """Return the terms of each event that has any, by its number."""
+    found = {}
+    for one in rows.terms:
+        counts = {**one.counts, **dict.fromkeys((*one.names, *one.facts), 1)}
+        found[one.number] = _term_counts(counts, one.words, len(one.names))
+    return found
 
 
 def terms_of_session(rows: SessionRows) -> TermCounts:
     """Return the terms of a whole session, or the facts of an item."""
-    hits = sorted(rows.whole_hits.items())
-    return TermCounts([term for term, _ in hits], [hit >> 2 * _TIMES for _, hit in hits], rows.words, rows.names)
+    return _term_counts(rows.counts, rows.words, rows.names)
 
 
-def _unpacked(packed: int) -> int:
-    return (packed & (1 << _MANTISSA) - 1) << (packed >> _MANTISSA)
-
-
-def packed(count: int) -> int:
-    """Return a count in 16 bits, as twelve significant bits and an exponent."""
-    exponent = max(count.bit_length() - _MANTISSA, 0)
-    return exponent << _MANTISSA | count >> exponent
-
-
-def in_block(number: int) -> int:
-    """Return what is to be added to the hits of a session with this number."""
-    return (number & (1 << IN_BLOCK) - 1) << _ORDINAL
+def _term_counts(counts: Mapping[str, int], words: int, names: int) -> TermCounts:
+    terms = sorted(counts)
+    return TermCounts(terms, [counts[term] for term in terms], words, names)
 
 
 UNSEARCHED = -1
@@ -210,7 +204,7 @@ UNSEARCHED = -1
 
 def _row(event: Event, sequence: int) -> EventRow:
     text = storable(event.text)
-    fields = {
+    fields: dict[str, str | int] = {
         "text": text[:_SEARCHABLE],
         "phase": event.phase,
         "phase_name": event.phase_name,
@@ -220,12 +214,28 @@ def _row(event: Event, sequence: int) -> EventRow:
         "project": event.project,
         "title": event.title,
     }
-    payload = json.dumps(
-        {key: storable(value) if isinstance(value, str) else value for key, value in fields.items() if value}
-    )
     return EventRow(
-        sequence, storable(event.id), event.kind.value, payload, text[_SEARCHABLE:] or None, aware(event.at)
+        sequence,
+        storable(event.id),
+        event.kind.value,
+        _payload({key: value for key, value in fields.items() if value}),
+        text[_SEARCHABLE:] or None,
+        aware(event.at),
     )
+
+
+def _payload(fields: Mapping[str, str | int]) -> str:
+    try:
+        found = orjson.dumps(fields)
+    except TypeError:  # a lone surrogate
+        found = _NUL
+    if _NUL in found:
+        cleaned = {key: storable(value) if isinstance(value, str) else value for key, value in fields.items()}
+        found = orjson.dumps(cleaned)
+    return found.decode()
+
+
+_NUL = rb"\u0000"
 
 
 def aware(at: datetime | None) -> datetime | None:
