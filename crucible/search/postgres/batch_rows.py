@@ -28,7 +28,7 @@ def insert_batch(connection: _Connection, notes: Sequence[tuple[Mapping[str, Any
         for number, (head, rows) in zip(_numbers(connection, month, len(some)), some, strict=True)
     ]
     columns = ("no", *placed[0].head)
-    _copied(connection, "sessions", columns, [(one.number, *one.head.values()) for one in placed])
+    _copied(connection, "sessions", columns, map(_session_row, placed))
     _copied(connection, "session_events", _EVENT_COLUMNS, _event_rows(placed))
     _copied(connection, "postings", _POSTING_COLUMNS, _posting_rows(placed))
 
@@ -84,6 +84,12 @@ class _Placed(NamedTuple):
     number: int
     head: Mapping[str, Any]
     rows: SessionRows
+
+
+def _session_row(one: _Placed) -> Sequence[Any]:
+    # The client library takes ten times as long for a list.
+    arrays = {name: _array(map(str, one.head[name])) for name in ("times", "replies", "kinds")}
+    return (one.number, *{**one.head, **arrays}.values())
 
 
 def _event_rows(placed: Sequence[_Placed]) -> Iterator[Sequence[Any]]:

@@ -22,9 +22,9 @@ from crucible.search.team.terms import event_of, word_term
 def best_events(server: Server, terms: SearchTerms, most: int) -> list[Match]:
     """Return the best events, best first; the newest if there are no words.  All words of a phrase must occur."""
     scored, question = scored_terms(terms), terms.question
-    where, given = _where(filters_of(terms, "events", partial(_session_ids, server)), "events", _near(scored))
+    where, within, given = _where(filters_of(terms, "events", partial(_session_ids, server)), "events", _near(scored))
     at = "coalesce(s.times[k.sequence + 1], 0)"
-    within = [f"s.last >= %(since)s AND {at} >= %(since)s"] * bool(question.since)
+    within += [f"s.last >= %(since)s AND {at} >= %(since)s"] * bool(question.since)
     within += [f"{at} <= %(until)s"] * bool(question.until)
     rows = server.run(_query("events", scored, where, within, given), given | _given(terms, most))
     return [Match(str(no), at, score, first, reply, _kind(kind)) for no, at, score, first, reply, kind in rows]
@@ -52,8 +52,10 @@ def texts_of(server: Server, found: Sequence[Match]) -> list[str]:
 def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
     """Return the best sessions by their own words, best first; the newest if the question has no words."""
     scored, question = scored_terms(terms), terms.question
-    where, given = _where(filters_of(terms, "sessions", partial(_session_ids, server)), "sessions", _near(scored))
-    within = ["s.whole"] + ["s.last >= %(since)s"] * bool(question.since)
+    where, within, given = _where(
+        filters_of(terms, "sessions", partial(_session_ids, server)), "sessions", _near(scored)
+    )
+    within += ["s.whole"] + ["s.last >= %(since)s"] * bool(question.since)
     within += ["s.first <= %(until)s"] * bool(question.until)
     rows = server.run(_query("sessions", scored, where, within, given), given | _given(terms, most))
     return [Match(str(no), 0, score, first) for no, score, first in rows]
@@ -62,7 +64,7 @@ def best_sessions(server: Server, terms: SearchTerms, most: int) -> list[Match]:
 def _query(
     side: str, scored: Sequence[Scored], where: Sequence[str], within: Sequence[str], given: Mapping[str, Any]
 ) -> str:
-    """Return the query of a side: `where` are conditions on the rows `k`, `within` those on their sessions."""
+    """Return the query of a side: `where` are conditions on the rows `k`, `within` those for the best of them only."""
     query = (_BY_WORDS if scored else _BY_TIME)[side]
     several = len({one.word for one in scored}) < len(scored)
     conditions = {"where": " AND ".join(where) or "true", "within": " AND ".join(within) or "true"}
@@ -106,11 +108,12 @@ def _near(scored: Sequence[Scored]) -> str:
     return "AND p.block IN (SELECT block FROM newest)" if scored else "AND p.block IN (SELECT block FROM s)"
 
 
-def _where(filters: Filters, side: str, near: str) -> tuple[list[str], dict[str, Any]]:
-    """Return SQL conditions on the rows `k`, and their parameters."""
-    found: list[str] = []
+def _where(filters: Filters, side: str, near: str) -> tuple[list[str], list[str], dict[str, Any]]:
+    """Return SQL conditions on the rows `k`: those that must hold, those that exclude few rows, and their parameters."""
+    required: list[str] = []
+    excluded: list[str] = []
     given: dict[str, Any] = {}
-    for negated, conditions in (("", filters.required), ("NOT ", filters.excluded)):
+    for found, negated, conditions in ((required, "", filters.required), (excluded, "NOT ", filters.excluded)):
         for has in conditions:
             parts = [_rows_with(side, some, given, near) for some in (has.some,) if some]
             parts += [_rows_with(side, every, given, near, len(every)) for every in has.every]
@@ -118,7 +121,7 @@ def _where(filters: Filters, side: str, near: str) -> tuple[list[str], dict[str,
             found.append(f"{negated}({' OR '.join(parts) or 'false'})")
             if not negated and not has.every:
                 given[f"in_block{len(given)}"] = [*has.some, *has.whole]
-    return found, given
+    return required, excluded, given
 
 
 def _held(given: Mapping[str, Any]) -> str:
@@ -150,7 +153,7 @@ def _rows_with(side: str, terms: Sequence[str], given: dict[str, Any], near: str
 
 # --- queries --------------------------------------------------------------------------------------------------------
 
-_NEWEST = 10_000
+_NEWEST = 6_000
 """Maximum number of hits of a term that are scored, those of the newest sessions: a common word says little."""
 _WORDS_QUERY = """
     WITH size AS MATERIALIZED (
@@ -171,10 +174,10 @@ _WORDS_QUERY = """
         ) AS ordered WHERE newer < {most}
     ), found AS MATERIALIZED (
         SELECT term, project, block::bigint, p.{hits} AS hits FROM newest JOIN crucible.postings AS p USING (term, project, month, block)
-    ), k AS MATERIALIZED (
+    ), k AS (
         SELECT key, project, {columns}, {{total}} AS score FROM (
             SELECT {key} AS key, project, {{one}}(best * {times} / ({times} + 0.3 + by_length * ((({size}) & 4095) << ((({size}) >> 12) & 15)::int))) AS score
-            FROM found JOIN asked USING (term), unnest(hits) AS h GROUP BY 1, 2{{by_word}}
+            FROM (SELECT *, unnest(hits) AS h FROM found JOIN asked USING (term)) AS hits GROUP BY 1, 2{{by_word}}
         ) AS scored{{by_key}}
     )
     SELECT * FROM (
