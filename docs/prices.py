@@ -31,7 +31,7 @@ KEYS = (
     "cache_read_mtok",
     "web_searches_kcount",
 )
-"""The prices of a model, in the order of `crucible.core.prices.price_list.KINDS`."""
+"""The prices of a model, in the order of `crucible.core.prices.KINDS`."""
 
 UNCOUNTED = {"requests_kcount", "input_text_messages_kcount", "output_reasoning_mtok"}
 """Units that every call of a model costs, and that no note counts."""

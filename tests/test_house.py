@@ -49,7 +49,7 @@ LATE = {
     },
     "crucible.cli.session_list": {"crucible.core.prices.price_list", "crucible.vault.index.costs"},
     "crucible.cli.session_resume": {"crucible.cli.session_continue"},
-    "crucible.cli.session_show": {"crucible.cli.session_bookmarks", "crucible.documents.workflow.timeline_diagram"},
+    "crucible.cli.session_show": {"crucible.cli.session_bookmarks", "crucible.documents.workflow.graph_diagrams"},
     "crucible.cli.environment": {
         "crucible.clients.launch.session_marks",
         "crucible.commands.delete.delete",

@@ -31,9 +31,8 @@ from crucible.documents.session.session import Callout, Decision, Failure, Mode,
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.bookmarks.bookmark import BOOKMARKS, latest, load_bookmarks
 from crucible.memory.knowledge.knowledge_folder import items_by_id, load_items
-from crucible.vault.notes.init_vault import init_vault
+from crucible.vault.notes.init_vault import OBSIDIAN_FILES, START_NOTE, init_vault, obsidian_text
 from crucible.vault.notes.links import LinkTable
-from crucible.vault.notes.obsidian_setup import OBSIDIAN_FILES, START_NOTE, obsidian_text
 from crucible.vault.notes.session_notes import heading_of
 from crucible.vault.notes.vault import Vault
 from tests.cases import for_each

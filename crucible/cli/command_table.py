@@ -129,7 +129,7 @@ COMMANDS: Mapping[str, Entry] = {
         "session_delete:delete", "Delete sessions, or restore deleted ones.", "id_arguments:SESSIONS"
     ),
     "session archive": Entry(
-        "session_archive:archive", "Archive finished sessions, or restore archived ones.", "id_arguments:SESSIONS"
+        "session_delete:archive", "Archive finished sessions, or restore archived ones.", "id_arguments:SESSIONS"
     ),
     "recall": Entry("recall_command:recall", "Search what was said, decided and learned."),
     "inbox list": Entry("inbox:list_inbox", "List questions that wait for you."),

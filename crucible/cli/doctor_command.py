@@ -31,15 +31,16 @@ from crucible.integrations.doctor import CheckResult, CheckState, bad, good, num
 from crucible.integrations.doctor.client_checks import (
     ServersToCheck,
     check_agents,
+    check_formats,
     check_hooks,
     check_log,
     check_other_hooks,
     check_servers,
     check_services,
+    check_tested,
     last_run,
 )
 from crucible.integrations.doctor.fixes import FixContext, report_faults
-from crucible.integrations.doctor.format_checks import check_formats, check_tested
 from crucible.integrations.doctor.note_fixes import FIXES
 from crucible.integrations.doctor.transcript_checks import (
     ClientSession,

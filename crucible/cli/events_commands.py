@@ -9,10 +9,18 @@ from typing import Any
 
 import click
 
-from crucible.cli.bars import shortened
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, flag, format_option, is_data, local_now
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, room_of, say, write, write_data, write_json_line
+from crucible.cli.output import (
+    PROBLEMS_FOUND,
+    clean_line,
+    room_of,
+    say,
+    short_number,
+    write,
+    write_data,
+    write_json_line,
+)
 from crucible.cli.table_output import GAP, Tier, cut_to, table_lines
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.core.errors import AmbiguousSession, SessionNotFound
@@ -344,7 +352,7 @@ _HEADS = {"id": "id", "where": "where", "events_count": "events", "tools_count":
 def _write_table(rows: Sequence[dict[str, object]], room: int | None) -> None:
     """Write a table with the id first; a narrow terminal cuts ids."""
     columns = [[head, *(_cell(row.get(key)) for row in rows)] for key, head in _HEADS.items()]
-    columns.append(["size", *(f"{shortened(int(str(row['bytes'])))}B" for row in rows)])
+    columns.append(["size", *(f"{short_number(int(str(row['bytes'])))}B" for row in rows)])
     columns += [[key, *(_cell(row.get(key))[:10] for row in rows)] for key in ("started", "last")]
     for line in table_lines(columns, room, [Tier([0], _LEAST_ID, in_middle=True)]):
         write(line)

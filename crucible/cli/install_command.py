@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,14 +25,13 @@ from crucible.cli.install_hooks import (
     project_folder,
     status_line_path,
 )
-from crucible.cli.install_service import change_service
 from crucible.cli.options import Door, flag, yes_option
 from crucible.cli.output import clean_line, say, write
 from crucible.clients.claude_code.status_line_setting import has_status_line
 from crucible.clients.launch.terminal import ClientMissing
 from crucible.clients.registry import CLIENTS, HOOKS, MCP_SETTINGS, TITLES, client_of
+from crucible.core.command_lines import install_command, is_temporary
 from crucible.core.errors import CrucibleError, UsageError, VaultNotFound
-from crucible.core.extras import install_command, is_temporary
 from crucible.integrations.install.git_hooks import (
     find_hook,
     install_hook,
@@ -48,6 +48,14 @@ from crucible.integrations.install.mcp_servers import (
     is_used,
     missing_library,
     parts_of,
+)
+from crucible.integrations.install.service import (
+    Machine,
+    Service,
+    install_service,
+    is_service_installed,
+    service_for,
+    uninstall_service,
 )
 
 
@@ -320,3 +328,47 @@ def _change_git_hook(door: Door, work: Work) -> None:
     work.report(hook.path, is_changed=change)
     if hook.is_shared and not work.remove:
         say("core.hooksPath shares this folder with other repositories; without a vault the hook does nothing.")
+
+
+def change_service(door: Door, program: Sequence[str], *, remove: bool, dry_run: bool, yes: bool) -> tuple[Path, bool]:
+    """Add the service of this vault, or remove it; return its file, and whether that changed.
+
+    `program` is the command line of `cru`.
+    """
+    root, _ = vault_place(door)
+    command = [*program, "--vault", root, "watch", "--clients"]
+    service = service_for(Path(root), command, Machine(os.environ, Path.home(), sys.platform))
+    if remove:
+        return service.path, _remove(service, dry_run=dry_run)
+    return service.path, _add(door, service, dry_run=dry_run, yes=yes)
+
+
+def _add(door: Door, service: Service, *, dry_run: bool, yes: bool) -> bool:
+    """Show the file and write it after asking; return whether it has changed.  Nothing is started."""
+    is_there = is_service_installed(service)
+    if not is_there:
+        write(f"{clean_line(str(service.path))}:")
+        write()
+        for line in service.data.decode("utf-8", "replace").split("\n"):
+            write(line)
+    if dry_run:
+        return not is_there
+    if not (is_there or yes or human_is_there(door)):
+        raise UsageError("no terminal to ask on", "Add --yes, or --dry-run to see the file.")
+    if not (is_there or yes or click.confirm("Write this file?", default=False, err=True)):
+        raise click.Abort
+    is_changed = install_service(service)
+    say("Nothing was started. To start it now and at each login:")
+    for command in service.start:
+        say(f"  {clean_line(command)}")
+    say(f"To see what it does: {clean_line(service.show)}")
+    return is_changed
+
+
+def _remove(service: Service, *, dry_run: bool) -> bool:
+    if dry_run:
+        return service.path.exists()
+    is_changed = uninstall_service(service)
+    if is_changed:
+        say(f"If it still runs, stop it: {clean_line(service.stop)}")
+    return is_changed

@@ -20,8 +20,8 @@ from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import index_of, open_vault
 from crucible.commands.learn.case import Case
 from crucible.commands.learn.case_folder import load_cases
+from crucible.core.command_lines import install_command
 from crucible.core.errors import CrucibleError, UsageError, reason_of
-from crucible.core.extras import install_command
 from crucible.core.prices.price_list import load_prices
 from crucible.search.team.vault_rows import identities
 from crucible.vault.notes.vault import Vault

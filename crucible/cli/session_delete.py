@@ -1,4 +1,4 @@
-"""`cru session delete`: move sessions to the vault's trash, and restore them."""
+"""`cru session delete` and `cru session archive`: move sessions to the trash or out of the way, and bring them back."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from crucible.cli.output import clean_line, counted, say, write
 from crucible.cli.vault_access import index_of, load_note, open_vault
 from crucible.commands.delete.delete import (
     Deletion,
+    archive_session,
     delete_session,
     find_entry,
     hash_logs,
@@ -137,3 +138,47 @@ def _confirmed(plans: Sequence[Deletion], *, yes: bool) -> bool:
         raise UsageError("deleting needs a confirmation", "Pass --yes to delete without being asked.")
     what = clean_line(plans[0].note.name) if len(plans) == 1 else f"these {len(plans)} sessions"
     return click.confirm(f"Delete {what}?", default=False, err=True)
+
+
+class _Sessions(PickedId):
+    """The sessions; without an ID, a terminal offers those that can be archived or, with --undo, brought back."""
+
+    def _choose(self, ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+        self._kind = "archived session" if ctx.params.get("undo") else "session"
+        return tuple(super()._choose(ctx, param, value))
+
+
+@click.command
+@click.option("--undo", is_flag=True, is_eager=True, help="Restore archived sessions.")
+@click.argument("sessions", cls=_Sessions, kind="session", metavar="[ID]...", nargs=-1, type=SESSION)
+@flag("--force", "Archive a session that is still active.")
+@click.pass_obj
+def archive(door: Door, sessions: tuple[str, ...], *, undo: bool, force: bool) -> int:
+    """Archive finished sessions, or restore archived ones.
+
+    \b
+    - Nothing is moved or deleted: the notes of the session and its
+      subagents get the property "archived: true".
+    - Lists, pickers, briefings, recall, tasks, the inbox and the status
+      page skip archived sessions. --archived of "session list" and "recall"
+      includes them.
+    - Statistics and reports still count them.
+
+    \b
+      cru session archive 2026-11-21-add-rate-limiter
+      cru session list --until 90d --format paths | xargs cru session archive
+      cru session archive --undo 2026-11-21-add-rate-limiter
+    """
+    vault = open_vault(door)
+    for ref in dict.fromkeys(sessions):
+        note = load_note(vault, ref)
+        subagents = [vault.read(path) for path in subagent_paths(vault, note)]
+        changed = archive_session(vault, note, subagents, datetime.now(UTC), undo=undo, force=force)
+        name = clean_line(note.name)
+        if changed:
+            write(f"{'restored' if undo else 'archived'}  {name}")
+        else:
+            say(f"{name} is {'not' if undo else 'already'} archived")
+    if sessions and not undo:
+        say('Run "cru session archive --undo ID" to bring one back.')
+    return 0

@@ -144,7 +144,7 @@ def _write_markdown(door: Door, vault: Vault, each: Iterable[_Shown], *, several
 
 def _write_mermaid(door: Door, _: Vault, each: Iterable[_Shown], *, several: bool) -> None:
     """Write a timeline of each session, in the user's time zone; fenced if there are several."""
-    from crucible.documents.workflow.timeline_diagram import render_timeline  # noqa: PLC0415  most calls show notes
+    from crucible.documents.workflow.graph_diagrams import render_timeline  # noqa: PLC0415  most calls show notes
 
     for note, phase in each:
         session = replace(note.session, phases=(phase,)) if phase else note.session

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.cli.bars import bar, can_draw, shortened
 from crucible.cli.environment import user_settings
 from crucible.cli.index_access import (
     columns_of,
@@ -17,7 +16,18 @@ from crucible.cli.index_access import (
     session_filters,
 )
 from crucible.cli.options import Door, flag, format_option, is_data, local_now
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, room_of, say, write, write_data
+from crucible.cli.output import (
+    PROBLEMS_FOUND,
+    block_bar,
+    can_draw_bars,
+    clean_line,
+    in_color,
+    room_of,
+    say,
+    short_number,
+    write,
+    write_data,
+)
 from crucible.cli.table_output import GAP, aligned, broadest
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.prices.price_list import PriceList, load_prices
@@ -121,7 +131,7 @@ def _plans(stats: Stats, longest: int) -> Iterable[_Plan]:
     """Yield layouts from widest to narrowest: shorten numbers, omit columns, cut names, then drop the bars."""
     exact, short = _columns(stats, exact=True), _columns(stats, exact=False)
     cut = min(longest, _SHORTEST_NAME)
-    for length in (_SHORTEST_BAR, 0) if stats.groups and can_draw() else (0,):
+    for length in (_SHORTEST_BAR, 0) if stats.groups and can_draw_bars() else (0,):
         yield _Plan(longest, exact, length)
         for names, most in ((longest, _FOR_NAMES), (cut, len(_LEAST_FIRST))):
             for count in range(most + 1):
@@ -153,7 +163,7 @@ def _drawn(stats: Stats, key: str, plan: _Plan, *, color: bool) -> list[str]:
         return [text.rjust(wide) for text in (head, *cells)]
     values = [getattr(group, key) for group in stats.groups]
     largest = max(values)
-    bars = [bar(value, largest, plan.bar) for value in values]
+    bars = [block_bar(value, largest, plan.bar) for value in values]
     padded = [text.ljust(wide - width - 1) for text in (*bars, "")]
     # Spaces are not styled, as in the total: the end of their style would end the style of the line.
     drawn = [click.style(text, fg="cyan") if color and text.strip() else text for text in padded]
@@ -182,16 +192,16 @@ class _Looks(NamedTuple):
 
 
 _LOOKS: Mapping[str, _Looks] = {
-    "sessions": _Looks("sessions", _count, "sessions", shortened),
-    "tokens": _Looks("tokens", _count, "tokens", shortened),
-    "tokens_average": _Looks("avg tokens", _count, "avg tok", shortened),
+    "sessions": _Looks("sessions", _count, "sessions", short_number),
+    "tokens": _Looks("tokens", _count, "tokens", short_number),
+    "tokens_average": _Looks("avg tokens", _count, "avg tok", short_number),
     "duration_average_s": _Looks("avg time", short_duration, "avg time", short_duration),
     "duration_median_s": _Looks("median", short_duration, "median", short_duration),
     "failure_rate": _Looks("failed", _rate, "failed", _short_rate),
     "tool_failure_rate": _Looks("tools", _rate, "tools", _short_rate),
-    "decisions": _Looks("decisions", _count, "decided", shortened),
-    "errors": _Looks("errors", _count, "errors", shortened),
-    "users": _Looks("users", _count, "users", shortened),
+    "decisions": _Looks("decisions", _count, "decided", short_number),
+    "errors": _Looks("errors", _count, "errors", short_number),
+    "users": _Looks("users", _count, "users", short_number),
 }
 
 
@@ -309,7 +319,9 @@ def _right(cells: Sequence[str]) -> list[str]:
 
 def _cost_bars(report: CostReport, length: int) -> list[str]:
     costs = [one.cost_usd_micros or 0 for one in report.groups]
-    drawn = [bar(cost, max(costs), length) for cost in costs] if length > 0 and can_draw() else [""] * len(costs)
+    drawn = (
+        [block_bar(cost, max(costs), length) for cost in costs] if length > 0 and can_draw_bars() else [""] * len(costs)
+    )
     return ["", *drawn, ""]
 
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import orjson
 
+from crucible.core.command_lines import DISTRIBUTION
 from crucible.core.errors import VaultError
-from crucible.core.extras import DISTRIBUTION
 from crucible.core.files import inside, make_folders, write_atomic
 from crucible.core.named_tuples import NamedTuple
 from crucible.core.pickled_values import BROKEN, ValueTypes

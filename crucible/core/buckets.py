@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from crucible.core.command_lines import install_command
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.core.extras import install_command
 from crucible.core.patterns import late_pattern
 
 S3 = "s3://"

@@ -14,8 +14,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from crucible.core.command_lines import DISTRIBUTION, install_command
 from crucible.core.errors import ClusterFailed, UsageError
-from crucible.core.extras import DISTRIBUTION, install_command
 
 if TYPE_CHECKING:
     from distributed import Client, Future

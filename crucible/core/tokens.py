@@ -10,8 +10,8 @@ import string
 from pathlib import Path
 from typing import Protocol
 
+from crucible.core.command_lines import install_command
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.core.extras import install_command
 
 _ASCII = bytes(range(128))
 _DIGITS = string.digits.encode()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from crucible.documents.session.session import Decision, Phase, Session
-from crucible.documents.workflow.timeline_diagram import render_timeline
+from crucible.documents.workflow.graph_diagrams import render_timeline
 from crucible.vault.notes.vault import Vault
 from samples.hostile_texts import BLOCKS, INLINE
 from tests.journeys.notes import CLOCK, LIMITER, note, write

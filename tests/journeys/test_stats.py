@@ -10,7 +10,7 @@ import pytest
 import toons
 from rich.cells import cell_len
 
-from crucible.cli.bars import bar, shortened
+from crucible.cli.output import block_bar, short_number
 from crucible.core.text import short_duration
 from crucible.vault.notes.vault import Vault
 from tests.cases import for_each
@@ -304,12 +304,12 @@ def test_colours_are_for_a_terminal_or_who_asks(some: Vault, cru_process: CruPro
 
 
 def test_a_bar_is_scaled_to_the_largest_and_what_is_not_nothing_shows() -> None:
-    assert bar(100, 100, 8) == "█" * 8
-    assert bar(50, 100, 8) == "█" * 4
-    assert bar(55, 100, 8) == "████▍"
-    assert bar(1, 10**9, 8) == "▏"
-    assert bar(0, 100, 8) == ""
-    assert bar(0, 0, 8) == ""
+    assert block_bar(100, 100, 8) == "█" * 8
+    assert block_bar(50, 100, 8) == "█" * 4
+    assert block_bar(55, 100, 8) == "████▍"
+    assert block_bar(1, 10**9, 8) == "▏"
+    assert block_bar(0, 100, 8) == ""
+    assert block_bar(0, 0, 8) == ""
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_a_duration_has_its_two_largest_parts(seconds: float, shown: str) -> Non
     ],
 )
 def test_a_narrow_table_has_two_or_three_digits_of_a_number(number: float, shown: str) -> None:
-    assert shortened(number) == shown
+    assert short_number(number) == shown
 
 
 def test_the_index_of_stats_is_the_index_of_list(some: Vault, cru: Cru) -> None:

@@ -10,7 +10,7 @@ import json
 import sys
 from typing import Any
 
-from crucible.core.extras import install_command
+from crucible.core.command_lines import install_command
 
 
 def answer(name: str, prompt: str) -> dict[str, Any]:

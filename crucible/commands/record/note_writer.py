@@ -14,7 +14,7 @@ from pathlib import Path
 
 from crucible.commands.record.entries import Cleaning
 from crucible.core.errors import CrucibleError, EditRefused, SessionNotFound, VaultNotFound, no_match
-from crucible.core.prices.kinds import KINDS
+from crucible.core.prices import KINDS
 from crucible.core.secrets import Redact
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import load_user_settings, load_vault_settings

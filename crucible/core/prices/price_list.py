@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
-from crucible.core.prices.kinds import KINDS
+from crucible.core.prices import KINDS
 from crucible.core.settings.toml_values import Table, WrongValueError, file_text
 
 _USED_FOR = {"cache_write": "input", "cache_write_1h": "cache_write", "cache_read": "input"}

@@ -20,7 +20,7 @@ from crucible.clients.events import (
     TaskState,
     UsageCounted,
 )
-from crucible.core.prices.kinds import KINDS
+from crucible.core.prices import KINDS
 from crucible.core.prices.price_list import load_prices
 from crucible.core.text import cut_at_word, long_words, overlap
 from crucible.core.zones import in_zone

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
-from crucible.core.prices.kinds import KINDS
+from crucible.core.prices import KINDS
 
 if TYPE_CHECKING:  # reading a note needs no events, and loading them is slow
     from crucible.clients.events import Event

@@ -24,7 +24,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TypeAlias, assert_never
 
-from crucible.core.prices.kinds import KINDS
+from crucible.core.prices import KINDS
 from crucible.documents.markdown.source import NOWHERE, Lines, Problem
 from crucible.documents.session.import_properties import TokenUsage, parse_usage
 from crucible.documents.session.properties import format_time

@@ -1,4 +1,4 @@
-"""Render a workflow's graph as a Mermaid flowchart or as DOT.
+"""Render a workflow's graph as a Mermaid flowchart or as DOT, and a session as a Mermaid timeline.
 
 Steps with children are groups; edges have their data as labels and are dotted if conditional; stale edges are omitted.
 Above Mermaid's limits, only the top steps are drawn, and if necessary only the first of these.
@@ -10,10 +10,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import tzinfo
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
+from crucible.core.zones import in_zone
 from crucible.documents.markdown.containment import cut, normal_line
+from crucible.documents.session.session import Decision, Entry, Failure, Phase, Session, Subagent
 from crucible.documents.workflow.graph import Edge, Graph
 from crucible.documents.workflow.workflow import Condition, Grade, Step
 
@@ -251,3 +254,41 @@ def _dot(scene: _Scene) -> Iterator[str]:
         attributes = ([f'label="{dot_text(arrow.label)}"'] if arrow.label else []) + ["style=dashed"] * arrow.dotted
         yield f"  {arrow.source} -> {arrow.target}{' [' + ', '.join(attributes) + ']' if attributes else ''};"
     yield "}"
+
+
+_PHASE_LONGEST = 60
+_MOST_PHASES, _MOST_EVENTS = 40, 4
+
+
+def render_timeline(session: Session, zone: tzinfo | None) -> str:
+    """The diagram's source, with times in `zone`.  Long sessions show their first phases."""
+    lines = ["timeline", f"  title {mermaid_text(session.title or session.id, _PHASE_LONGEST)}"]
+    day = ""
+    for phase in session.phases[:_MOST_PHASES]:
+        at = in_zone(phase.started, zone) if phase.started else None
+        if at and f"{at:%Y-%m-%d}" != day:
+            day = f"{at:%Y-%m-%d}"
+            lines.append(f"  section {day}")
+        words = [mermaid_text(phase.name, _PHASE_LONGEST), *_events(phase)]
+        lines.append(f"    {mermaid_text(f'{at:%H:%M}' if at else '?')} : {' : '.join(words)}")
+    left = len(session.phases) - _MOST_PHASES
+    if left > 0:
+        lines.append(f"    … : {left} more phases")
+    return "\n".join(lines) + "\n"
+
+
+def _events(phase: Phase) -> Iterator[str]:
+    found = [text for entry in phase.all_entries() if (text := _event(entry))]
+    yield from (mermaid_text(text, _PHASE_LONGEST) for text in found[:_MOST_EVENTS])
+    if len(found) > _MOST_EVENTS:
+        yield f"{len(found) - _MOST_EVENTS} more"
+
+
+def _event(entry: Entry) -> str:
+    if isinstance(entry, Decision):
+        return f"decided: {entry.text}"
+    if isinstance(entry, Failure):
+        return f"{'fixed' if entry.resolution else 'failed'}: {entry.text}"
+    if isinstance(entry, Subagent):
+        return ": ".join(filter(None, (f"@{entry.agent.name}", entry.summary or entry.text)))
+    return ""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 
 from crucible.commands.learn.case_notes import STAMP, STAMP_BESIDES, is_case, without_origin
-from crucible.core.errors import EditRefused
+from crucible.core import files
+from crucible.core.errors import CrucibleError, EditRefused
 from crucible.core.patterns import late_pattern
 from crucible.documents.knowledge.item_notes import read_item
 from crucible.documents.markdown.code_spans import FORMAT
@@ -16,20 +17,19 @@ from crucible.documents.markdown.containment import format_of
 from crucible.documents.markdown.frontmatter import Frontmatter, find_frontmatter
 from crucible.documents.markdown.source import NOWHERE, Edit, Source, apply_edits
 from crucible.documents.markdown.wikilinks import Link, find_links, find_property_links
-from crucible.documents.session.migration import migrate
-from crucible.documents.session.property_upgrade import upgrade_properties
+from crucible.documents.session.property_upgrade import migrate, upgrade_properties
 from crucible.documents.session.session import NoteHome, Subagent
 from crucible.documents.session.session_reader import read_session
 from crucible.documents.session.task_edits import convert_tasks, is_task_list, set_boxes
 from crucible.integrations.doctor.fixes import NOTHING, Fix, FixContext, NoteFix
 from crucible.memory.history.history_folder import HISTORY, SUFFIX
 from crucible.memory.history.history_notes import is_history, marks_comment_edits, read_entry
+from crucible.vault.notes.init_vault import missing_obsidian_files, obsidian_text
+from crucible.vault.notes.links import plan_rename
 from crucible.vault.notes.note_folder import is_stamped, replacement, stamped
 from crucible.vault.notes.note_homes import project_target
-from crucible.vault.notes.note_moves import move_notes
-from crucible.vault.notes.obsidian_setup import missing_obsidian_files, obsidian_text
-from crucible.vault.notes.vault import Note
-from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS
+from crucible.vault.notes.vault import Note, Vault
+from crucible.vault.notes.walk import CASES, KNOWLEDGE, WORKFLOWS, note_name
 
 _NO_TARGET = late_pattern(r"[\[\]|#^\\\x00-\x1f]|%%")
 _Reader = Callable[[Source], object]
@@ -252,3 +252,42 @@ FIXES: tuple[Fix, ...] = (
     ),
 )
 """What can be fixed, in the order in which `--fix all` does it."""
+
+
+def move_notes(vault: Vault, moves: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Move notes, given as old and new path in the vault; yield each old path with the reason if it was not moved.
+
+    Links are changed before the note moves, so that an interrupted run can be repeated.
+    """
+    notes: dict[str, Source] = {}
+    for path in vault.note_paths():
+        try:
+            notes[vault.relative(path)] = vault.read(path).source
+        except CrucibleError:
+            notes[vault.relative(path)] = Source("")  # it keeps its links
+    for old, new in moves:
+        try:
+            _move(vault, notes, old, new)
+        except CrucibleError as error:
+            yield old, str(error)
+        else:
+            yield old, ""
+
+
+def _move(vault: Vault, notes: dict[str, Source], old: str, new: str) -> None:
+    name = note_name(old.rpartition("/")[2])
+    near = {at: source for at, source in notes.items() if at == old or name in source.text}
+    plan = plan_rename(near, old, new, [at for at in notes if at not in near])
+    for at, edits in plan.edits.items():
+
+        def planned(note: Note, at: str = at, edits: Sequence[Edit] = edits) -> Sequence[Edit]:
+            if note.source == notes[at]:
+                return edits
+            return plan_rename({at: note.source}, old, new, [one for one in notes if one != at]).edits.get(at, ())
+
+        notes[at] = vault.update(vault.root / at, planned).source
+    paths = vault.root / old, vault.root / new
+    with vault.locked(paths[0]), vault.locked(paths[1]):
+        files.move_exclusive(*paths, fsync=vault.settings.fsync)
+        vault.touched |= set(paths)
+    notes[new] = notes.pop(old)

@@ -28,8 +28,8 @@ from crucible.clients.settings_files import (
     take_out,
     written,
 )
+from crucible.core.command_lines import install_command
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.core.extras import install_command
 from crucible.core.templates import render_template
 
 _BOM = "\ufeff"

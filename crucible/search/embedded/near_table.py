@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from crucible.core.command_lines import install_command
 from crucible.core.errors import CrucibleError, reason_of
-from crucible.core.extras import install_command
 from crucible.core.files import inside, read_bytes
 from crucible.core.text import stop_words
 from crucible.search.embedded.segments import analyze

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from crucible.core.errors import ServerFailed, UsageError
-from crucible.core.extras import install_command
+from crucible.core.command_lines import install_command
 from crucible.core.patterns import late_pattern
 from crucible.search.team.team_address import (
     ADDRESS_HINT,

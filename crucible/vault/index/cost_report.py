@@ -9,7 +9,7 @@ from datetime import date, timedelta
 
 from crucible.core.errors import UsageError
 from crucible.core.named_tuples import NamedTuple
-from crucible.core.prices.kinds import KINDS
+from crucible.core.prices import KINDS
 from crucible.core.prices.price_list import PriceList
 from crucible.vault.index.costs import UsageCost, total_cost, usage_costs
 from crucible.vault.index.query import SessionQuery

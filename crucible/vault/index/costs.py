@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
 from crucible.core.named_tuples import NamedTuple
-from crucible.core.prices.kinds import KINDS
+from crucible.core.prices import KINDS
 from crucible.core.prices.price_list import PriceList
 from crucible.vault.index.query import COST, UNPRICED, SessionQuery, select
 from crucible.vault.index.schema import UNDATED, Row, View, join_list, shard_of

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError, NoteUnreadable
-from crucible.core.prices.kinds import KINDS, TOKEN_KINDS
+from crucible.core.prices import KINDS, TOKEN_KINDS
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.frontmatter import find_frontmatter_span
 from crucible.documents.markdown.source import Source

@@ -13,7 +13,7 @@ import toons
 
 from crucible.core.errors import IndexBroken
 from crucible.core.patterns import late_pattern
-from crucible.core.prices.kinds import KINDS
+from crucible.core.prices import KINDS
 
 SCHEMA = 9
 """Increase when a table's columns or their meaning change.  An index with another number is rebuilt."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from crucible.core import extras
-from crucible.core.extras import DISTRIBUTION, install_command, is_temporary
+from crucible.core import command_lines
+from crucible.core.command_lines import DISTRIBUTION, install_command, is_temporary
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -58,7 +58,7 @@ def test_what_uvx_runs_is_installed_for_good(monkeypatch: pytest.MonkeyPatch) ->
 def test_pip_installs_for_the_running_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/venv/bin/python")
     assert install_command("mcp") == '/venv/bin/python -m pip install "crucible-vault[mcp]"'
-    monkeypatch.setattr(extras, "find_spec", lambda _: None)
+    monkeypatch.setattr(command_lines, "find_spec", lambda _: None)
     assert install_command("mcp") == 'uv pip install --python /venv/bin/python "crucible-vault[mcp]"'
 
 

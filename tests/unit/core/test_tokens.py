@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crucible.core.command_lines import install_command
 from crucible.core.errors import CrucibleError, UsageError
-from crucible.core.extras import install_command
 from crucible.core.tokens import Estimate, counter_of
 from tests.cases import for_each
 

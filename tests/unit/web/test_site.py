@@ -181,7 +181,7 @@ def test_an_interrupted_export_is_finished_by_the_next(
             raise KeyboardInterrupt
         real(path, data, **options)
 
-    monkeypatch.setattr("crucible.web.site_folder.write_atomic", failing)
+    monkeypatch.setattr("crucible.web.site_export.write_atomic", failing)
     export(code=130)
     monkeypatch.undo()
     written = set(times_of(site))

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from crucible.vault.notes.vault import Vault
-from crucible.web.site_folder import digest_of_bytes
+from crucible.web.site_export import digest_of_bytes
 from tests.killing import LAST, STRIDE, killed
 from tests.paths import ROOT
 from tests.running import Cru

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.core.errors import VaultError
-from crucible.core.prices.kinds import KINDS
+from crucible.core.prices import KINDS
 from crucible.core.prices.price_list import PriceList, load_prices
 
 PRICES = load_prices()

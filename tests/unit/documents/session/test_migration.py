@@ -16,7 +16,7 @@ from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.session.edits import add_entry
 from crucible.documents.session.markup import render_session
-from crucible.documents.session.migration import migrate
+from crucible.documents.session.property_upgrade import migrate
 from crucible.documents.session.session import Prose, Session
 from crucible.documents.session.session_json import export_session
 from crucible.documents.session.session_reader import read_session

@@ -11,7 +11,7 @@ from crucible.documents.markdown.containment import contain, uncontain
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.session.findings_block import render_findings
 from crucible.documents.session.markup import render_entry
-from crucible.documents.session.migration import migrate
+from crucible.documents.session.property_upgrade import migrate
 from crucible.documents.session.session import (
     AgentRef,
     Callout,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.clients.events import At, Event, Prompted, UsageCounted
-from crucible.core.prices.kinds import KINDS
+from crucible.core.prices import KINDS
 from crucible.documents.markdown.source import Source, apply_edits
 from crucible.documents.recording.session_recorder import Recorder
 from crucible.documents.session.import_properties import TokenUsage, add_usage, parse_usage, usage_lines

@@ -9,7 +9,7 @@ from crucible.clients.registry import DIALECTS
 from crucible.clients.row_shapes import KNOWN_FIELDS
 from crucible.core.settings.settings import SecretSettings
 from crucible.integrations.doctor import CheckResult, CheckState
-from crucible.integrations.doctor.format_checks import check_formats, check_tested
+from crucible.integrations.doctor.client_checks import check_formats, check_tested
 from crucible.integrations.doctor.transcript_checks import ClientSession
 from docs import formats
 from tests.clients.secrets_made import make_secrets

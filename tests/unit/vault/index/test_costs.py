@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crucible.vault.index.costs as module
-from crucible.core.prices.kinds import KINDS, TOKEN_KINDS
+from crucible.core.prices import KINDS, TOKEN_KINDS
 from crucible.core.prices.price_list import load_prices
 from crucible.vault.index.costs import Cost, costs_of, select_priced, session_usage, total_cost, usage_costs
 from crucible.vault.index.query import COST, PRICED, UNPRICED, SessionQuery, parse_condition

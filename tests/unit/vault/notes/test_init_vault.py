@@ -11,8 +11,7 @@ import pytest
 from crucible.core.errors import OutsideVault, VaultError
 from crucible.core.settings.settings import VaultSettings, load_user_settings, load_vault_settings
 from crucible.vault.notes.discovery import is_vault
-from crucible.vault.notes.init_vault import init_vault, set_user_settings
-from crucible.vault.notes.obsidian_setup import OBSIDIAN_FILES
+from crucible.vault.notes.init_vault import OBSIDIAN_FILES, init_vault, set_user_settings
 
 
 def tree(root: Path) -> dict[str, bytes | None]:

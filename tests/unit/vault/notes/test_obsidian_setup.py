@@ -13,7 +13,7 @@ import yaml
 
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.note_entries import CALLOUT_KINDS
-from crucible.vault.notes.obsidian_setup import (
+from crucible.vault.notes.init_vault import (
     APPEARANCE,
     CASES_BASE,
     KNOWLEDGE_BASE,
