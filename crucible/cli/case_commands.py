@@ -9,12 +9,13 @@ import click
 
 from crucible.cli.id_arguments import CASE, PickedId
 from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_option, limit_option, only_option
-from crucible.cli.output import PROBLEMS_FOUND, counted, say, say_problems, warn, write_document, write_problems
+from crucible.cli.output import PROBLEMS_FOUND, say, say_problems, warn, write_document, write_problems
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.commands.learn.case import Body, Case, CaseStatus, CaseType, Choice, Correction, Delegation
 from crucible.commands.learn.case_folder import CaseNote, find_case, load_case, load_cases, review_case
 from crucible.core.errors import CrucibleError
+from crucible.core.text import counted
 from crucible.documents.markdown.containment import cut, normal_line
 from crucible.documents.markdown.source import Problem
 from crucible.vault.index.schema import cell_of_path

@@ -18,7 +18,7 @@ from crucible.cli.command_agent import agent_named, as_agent, ask_first, say_spe
 from crucible.cli.environment import absolute_path, working_directory
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, GivenPath, flag, format_option, is_data
-from crucible.cli.output import PROBLEMS_FOUND, counted, data_text, say, say_error, write, write_data, write_document
+from crucible.cli.output import PROBLEMS_FOUND, data_text, say, say_error, write, write_data, write_document
 from crucible.cli.vault_access import find_note, load_note, newest_here_named, open_vault
 from crucible.clients.launch.terminal import check_installed, ending_of, run_client
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
@@ -37,6 +37,7 @@ from crucible.commands.resume.material_gathering import load_children
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
+from crucible.core.text import counted
 from crucible.documents.session.session import Session, ToolCalls
 from crucible.documents.session.session_id import slugify
 from crucible.documents.workflow.graph import build_graph

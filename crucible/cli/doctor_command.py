@@ -27,7 +27,8 @@ from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import AgentSettings, UserSettings, VaultSettings, load_vault_settings
 from crucible.core.settings.trust import accepted_in
-from crucible.integrations.doctor import CheckResult, CheckState, bad, good, numbered
+from crucible.core.text import counted
+from crucible.integrations.doctor import CheckResult, CheckState, bad, good
 from crucible.integrations.doctor.client_checks import (
     ServersToCheck,
     check_agents,
@@ -310,7 +311,7 @@ def _of_notes(
         fix = fix_of_os_error(refreshed.unsaved, "cru index rebuild")
         yield bad("index", f"the index cannot be saved: {refreshed.unsaved}", fix)
     else:
-        yield good("index", f"index up to date ({numbered(len(rows), 'session')})")
+        yield good("index", f"index up to date ({counted(len(rows), 'session')})")
 
 
 def _exported(result: CheckResult) -> dict[str, object]:

@@ -15,7 +15,7 @@ from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_result import Search
 from crucible.core.errors import UsageError
-from crucible.integrations.doctor import numbered
+from crucible.core.text import counted
 from crucible.integrations.doctor.fixes import Fix, FixContext, Found, apply_fix, difference, find_faults
 from crucible.integrations.doctor.note_fixes import FIXES
 from crucible.integrations.doctor.transcript_checks import ClientSession
@@ -43,7 +43,7 @@ def fix_faults(setup: FixContext, names: Sequence[str], door: Door, *, dry_run: 
 
 
 def _show(context: FixContext, fix: Fix, found: Found, door: Door, *, whole: bool) -> None:
-    say(f"{fix.name}: {numbered(len(found.paths), 'file')} would change")
+    say(f"{fix.name}: {counted(len(found.paths), 'file')} would change")
     _say_left(found.left)
     for name in found.paths if whole else found.paths[:_EXAMPLES]:
         before, after, target = difference(context, fix, name)
@@ -63,13 +63,13 @@ def _fix(context: FixContext, fix: Fix, found: Found, *, yes: bool) -> int:
     if not found.paths:
         say(f"{fix.name}: nothing to fix")
         return len(found.left)
-    count = numbered(len(found.paths), "file")
+    count = counted(len(found.paths), "file")
     if not (yes or _is_confirmed(fix.name, f"{count} to fix", f"change {count}")):
         say(f"{fix.name}: nothing changed")
         return len(found.left)
     results = list(apply_fix(context, fix, found.paths))
     failed = [f"{name}: {reason}" for name, reason in results if reason]
-    say(f"{fix.name}: fixed {numbered(len(results) - len(failed), 'file')}")
+    say(f"{fix.name}: fixed {counted(len(results) - len(failed), 'file')}")
     _say_left(failed)
     return len(found.left) + len(failed)
 
@@ -83,7 +83,7 @@ def _is_confirmed(name: str, work: str, question: str) -> bool:
 
 def import_missing(vault: Vault, missing: Sequence[ClientSession], *, dry_run: bool, yes: bool, whole: bool) -> int:
     """Import the sessions that have no note, after asking; returns the exit code."""
-    count = numbered(len(missing), "session")
+    count = counted(len(missing), "session")
     if not missing:
         say(f"{TRANSCRIPTS}: nothing to fix")
         return 0
@@ -101,7 +101,7 @@ def import_missing(vault: Vault, missing: Sequence[ClientSession], *, dry_run: b
         paths.setdefault(native.dialect.name, []).append(native.transcript.path)
     searches = [Search(DIALECTS[name], tuple(dict.fromkeys(found))) for name, found in paths.items()]
     reports = import_with_progress(vault, import_options(), searches)
-    say(f"{TRANSCRIPTS}: {numbered(sum(len(report.created) for report in reports), 'note')} created")
+    say(f"{TRANSCRIPTS}: {counted(sum(len(report.created) for report in reports), 'note')} created")
     left = [f"{row.path}: {row.reason}" for report in reports for row in report.unreadable]
     _say_left(left)
     return PROBLEMS_FOUND if left else 0

@@ -13,11 +13,12 @@ from crucible.cli.environment import absolute_path, human_is_there, settings_pat
 from crucible.cli.import_run import import_options, import_with_progress
 from crucible.cli.import_summary import write_summary
 from crucible.cli.options import Door
-from crucible.cli.output import clean_line, counted, say
+from crucible.cli.output import clean_line, say
 from crucible.commands.imports.import_result import Search
 from crucible.commands.imports.transcript_search import searches_here
 from crucible.core.errors import TranscriptError, VaultNotFound
 from crucible.core.settings.settings import load_vault_settings
+from crucible.core.text import counted
 from crucible.vault.notes.discovery import is_vault
 from crucible.vault.notes.init_vault import init_vault, set_user_settings
 from crucible.vault.notes.vault import Vault

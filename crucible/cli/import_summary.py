@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from crucible.cli.output import counted, say, write
+from crucible.cli.output import say, write
 from crucible.commands.imports.import_result import ImportReport, Search, UnreadableRow
+from crucible.core.text import counted
 
 _COUNTS = ("created", "updated", "unchanged", "unreadable")
 _WORDS = {"created": "new", "updated": "updated", "unchanged": "unchanged"}

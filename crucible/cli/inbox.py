@@ -13,12 +13,13 @@ import click
 
 from crucible.cli.index_access import open_index, query_index
 from crucible.cli.options import TEXT, Door, flag, format_option, limit_option, only_option, user_zone
-from crucible.cli.output import PROBLEMS_FOUND, counted, say, warn, write, write_marked
+from crucible.cli.output import PROBLEMS_FOUND, say, warn, write, write_marked
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import folders_of, open_vault
 from crucible.core.errors import CrucibleError, SessionNotFound, UnknownId, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
+from crucible.core.text import counted
 from crucible.core.zones import in_zone
 from crucible.documents.session.waiting import ITEM_NAME
 from crucible.memory.history.history_update import refresh_history

@@ -14,7 +14,6 @@ from crucible.cli.options import NULL_OPTION, Door, check_null, flag, format_opt
 from crucible.cli.output import (
     PROBLEMS_FOUND,
     clean_line,
-    counted,
     room_of,
     say,
     say_problems,
@@ -29,6 +28,7 @@ from crucible.cli.recall_engine import ALL_PROJECTS, RecallScope
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.core.errors import CrucibleError, UsageError
+from crucible.core.text import counted
 from crucible.documents.knowledge.item_rules import EVERYTHING, Audience
 from crucible.documents.knowledge.items import ItemScope, ItemType
 from crucible.memory.knowledge.knowledge_folder import (

@@ -13,7 +13,7 @@ from crucible.cli.command_agent import ask_first, with_option
 from crucible.cli.environment import human_is_there
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import Door, flag, format_option, is_data, one_of
-from crucible.cli.output import clean, clean_line, counted, given_width, say, warn, write
+from crucible.cli.output import clean, clean_line, given_width, say, warn, write
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.table_output import cut_to
 from crucible.cli.vault_access import folder_of, load_note, newest_here, open_vault
@@ -36,6 +36,7 @@ from crucible.commands.capture.saving import KEPT_AS, KeptCandidate
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import load_vault_settings
+from crucible.core.text import counted
 from crucible.documents.markdown.containment import normal, normal_line
 from crucible.memory.knowledge.add_item import SimilarChoice
 from crucible.vault.notes.vault import Vault

@@ -12,12 +12,13 @@ import click
 from crucible.cli.environment import cwd_and_projects, human_is_there
 from crucible.cli.id_arguments import ITEM, SESSION
 from crucible.cli.options import Door, flag, format_option, is_data, one_of
-from crucible.cli.output import clean_line, counted, say, times, warn, write, write_data
+from crucible.cli.output import clean_line, say, times, warn, write, write_data
 from crucible.cli.recall_engine import similar_here
 from crucible.cli.vault_access import here, load_note, open_vault, project_here
 from crucible.core.errors import UsageError
 from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.text import counted
 from crucible.documents.knowledge.item_rules import Audience
 from crucible.documents.knowledge.items import (
     Category,

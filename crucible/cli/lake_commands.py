@@ -15,7 +15,7 @@ import click
 from crucible.cli.environment import user_settings
 from crucible.cli.index_access import query_index
 from crucible.cli.options import WORKERS, Door, flag, format_option, is_data, limit_option, with_options, workers_of
-from crucible.cli.output import PROBLEMS_FOUND, bar, counted, say, warn, write_data, write_document
+from crucible.cli.output import PROBLEMS_FOUND, bar, say, warn, write_data, write_document
 from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import index_of, open_vault
 from crucible.commands.learn.case import Case
@@ -23,6 +23,7 @@ from crucible.commands.learn.case_folder import load_cases
 from crucible.core.command_lines import install_command
 from crucible.core.errors import CrucibleError, UsageError, reason_of
 from crucible.core.prices.price_list import load_prices
+from crucible.core.text import counted
 from crucible.search.team.vault_rows import identities
 from crucible.vault.notes.vault import Vault
 

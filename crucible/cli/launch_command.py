@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 from collections.abc import Sequence
-from typing import NamedTuple
 from uuid import uuid4
 
 import click
@@ -19,7 +17,6 @@ from crucible.cli.used_personas import accepted_persona, recording_persona
 from crucible.cli.vault_access import here
 from crucible.clients.client import (
     LONGEST_ARGUMENT,
-    ClientProfile,
     Launch,
     choice_options,
     session_options,
@@ -36,6 +33,7 @@ from crucible.clients.launch.terminal import (
 )
 from crucible.clients.registry import LAUNCHABLE, client_of
 from crucible.commands.resume.choose_session import newest_rows
+from crucible.commands.resume.continue_session import Chosen, named_program
 from crucible.core.errors import UsageError
 from crucible.documents.personas import Persona
 from crucible.vault.index.index import Index
@@ -45,17 +43,6 @@ from crucible.vault.notes.vault import Vault
 _PLACE = "{briefing}"
 """The placeholder for the briefing in the user's command line."""
 _NAMES = ", ".join(LAUNCHABLE)
-
-
-class _Chosen(NamedTuple):
-    """A known client, or the user's own command line."""
-
-    client: ClientProfile | None
-    command: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return self.client.program if self.client else os.path.basename(self.command[0])
 
 
 @click.command(cls=PassingOn)
@@ -109,45 +96,32 @@ def launch(
     told = make_briefing(door, None, budget, workflow)
     role = accepted_persona(told.vault, persona) if persona is not None else None
     named = named if named is not None else (role and role.client) or None
-    chosen = _named(named) if named is not None else None
+    chosen = named_program(named, LAUNCHABLE) if named is not None else None
     for source in told.briefing.failed:
         warn(f"skipped: {source.name}: {source.failure}")
     chosen = chosen or _last_used(told)
     hint = f"--with takes {_NAMES}, or an installed command"
     if chosen.client and chosen.client.package:
         hint = f'"npm install -g {chosen.client.package}" installs it; to use another client: --with {_NAMES}'
-    program = check_installed(chosen.command[0], os.environ, hint)
+    program = check_installed(chosen.program, os.environ, hint)
     _run(told, chosen, program, client_arguments(ctx), role)
 
 
-def _named(named: str) -> _Chosen:
-    known = client_of(named.strip(), LAUNCHABLE)
-    if known:
-        return _Chosen(known, (known.program,))
-    try:
-        words = tuple(shlex.split(named))
-    except ValueError as error:
-        raise UsageError(f"--with {named!r}: not a valid command line ({error})", "quote it as in a shell") from None
-    if not words:
-        raise UsageError("--with is empty", f"give {_NAMES}, or a command line")
-    return _Chosen(None, words)
-
-
-def _last_used(told: MadeBriefing) -> _Chosen:
+def _last_used(told: MadeBriefing) -> Chosen:
     """Return the installed client last used in the project's newest sessions, or else the first one installed."""
     rows, _ = Index(told.vault.root, told.vault.settings).ask(lambda view: newest_rows(view, told.briefing.project))
     names = [name.partition("@")[0] for row in rows for name in split_list(str(row["participants"] or ""))]
     for name in (*names, *LAUNCHABLE):
         known = client_of(name, LAUNCHABLE)
         if known and shutil.which(known.program, path=os.environ.get("PATH", os.defpath)):
-            return _Chosen(known, (known.program,))
+            return Chosen(known)
     raise ClientMissing(
         f"none of {_NAMES} is installed and on PATH",
         f'"npm install -g {LAUNCHABLE["claude"].package}" installs one; or pass a command with --with',
     )
 
 
-def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str], role: Persona | None) -> None:
+def _run(told: MadeBriefing, chosen: Chosen, program: str, more: Sequence[str], role: Persona | None) -> None:
     briefing = told.briefing.text if _gets_briefing(told) else ""
     ident = str(uuid4())
     text = "\n\n".join(filter(None, (_told_persona(chosen, role, ident), briefing)))
@@ -171,7 +145,7 @@ def _run(told: MadeBriefing, chosen: _Chosen, program: str, more: Sequence[str],
         raise ClientFailed(f"{chosen.name} {fault}", 'its work is in its own log; run "cru import"')
 
 
-def _told_persona(chosen: _Chosen, role: Persona | None, ident: str) -> str:
+def _told_persona(chosen: Chosen, role: Persona | None, ident: str) -> str:
     """Return the persona's instructions, with what the client has no option for."""
     if not role:
         return ""
@@ -179,7 +153,7 @@ def _told_persona(chosen: _Chosen, role: Persona | None, ident: str) -> str:
     return f"{text}\n\n{started_mark(ident)}" if chosen.client and chosen.client.context_logged else text
 
 
-def _launch(chosen: _Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Launch, bytes | None]:
+def _launch(chosen: Chosen, text: str, file: str, more: Sequence[str]) -> tuple[Launch, bytes | None]:
     """Return the command to launch and its standard input; None means that the client inherits the user's."""
     if chosen.client:
         return start_with_context(chosen.client, text, file, os.environ, more), None
@@ -195,7 +169,7 @@ def _gets_briefing(told: MadeBriefing) -> bool:
     return bool(told.briefing.project) and not told.briefing.is_empty
 
 
-def _start_line(told: MadeBriefing, chosen: _Chosen, role: Persona | None) -> str:
+def _start_line(told: MadeBriefing, chosen: Chosen, role: Persona | None) -> str:
     """Return the line shown before a client starts."""
     who = f"{chosen.name} as {role.name}" if role else chosen.name
     if not told.briefing.project:

@@ -23,6 +23,7 @@ from crucible.commands.learn.export import Exported
 from crucible.commands.learn.puzzle_files import WrittenPuzzles
 from crucible.core import files
 from crucible.core.errors import CrucibleError, NoteChanged, UsageError
+from crucible.core.text import counted
 from crucible.documents.session.session import Session
 from crucible.vault.notes.vault import Vault
 
@@ -74,10 +75,10 @@ class CaseTally:
 
     def report(self, dropped: int) -> None:
         """Report how many sessions were read and how many cases were skipped."""
-        told = [f"{_counted(self.sessions, 'session')} read"]
-        told += [f"{_counted(dropped, 'duplicate')} skipped"] if dropped else []
+        told = [f"{counted(self.sessions, 'session')} read"]
+        told += [f"{counted(dropped, 'duplicate')} skipped"] if dropped else []
         told += (
-            [f"{_counted(self.rejected, 'rejected case')} {'skipped' if self.exporting else 'counted'}"]
+            [f"{counted(self.rejected, 'rejected case')} {'skipped' if self.exporting else 'counted'}"]
             if self.rejected
             else []
         )
@@ -134,7 +135,7 @@ def say_exported(done: Exported, format_: str | None, sides: Sequence[str] = ())
     if format_ is not None:
         _write_files(exported, filter(None, (*(one.path for one in done.files), done.card)), format_)
     left = ", ".join(f"{count} {name}" for name, count in left_out)
-    say(f"{_counted(tally.rows, 'row')}" + (f"; without content in this shape: {left}" if left else ""))
+    say(f"{counted(tally.rows, 'row')}" + (f"; without content in this shape: {left}" if left else ""))
     if not tally.rows and format_ is not None:
         say("nothing was written")
     bare = [side for side in sides if not tally.by["split"][side]]
@@ -153,7 +154,7 @@ def say_kept(vault: Vault, kept: WrittenCases, format_: str) -> None:
     }
     _write_files(exported, (*kept.new, *kept.replaced), format_)
     say(
-        f"{_counted(len(kept.new), 'case')} new, {len(kept.replaced)} replaced, {len(kept.same)} unchanged, "
+        f"{counted(len(kept.new), 'case')} new, {len(kept.replaced)} replaced, {len(kept.same)} unchanged, "
         f"{len(kept.left)} kept because you reviewed or changed them"
     )
     if kept.new or kept.replaced:
@@ -165,10 +166,10 @@ def say_puzzles(put: WrittenPuzzles, format_: str) -> None:
     exported: dict[str, object] = {name: [*map(str, getattr(put, name))] for name in ("written", "same", "left")}
     exported["redactions"] = dict(sorted(put.redactions.items()))
     _write_files(exported, (*put.written, *put.same), format_)
-    say(f"{_counted(len(put.written), 'file')} written, {len(put.same)} unchanged")
+    say(f"{counted(len(put.written), 'file')} written, {len(put.same)} unchanged")
     if put.left:
         say(
-            f"{_counted(len(put.left), 'file')} kept because they were changed; overwrite them with --force",
+            f"{counted(len(put.left), 'file')} kept because they were changed; overwrite them with --force",
             style="yellow",
         )
         for path in put.left:
@@ -189,10 +190,6 @@ def _write_files(exported: Mapping[str, object], paths: Iterable[object], format
         return
     for path in paths:
         write(str(path))
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
 _NAMES = ("AGENTS.md", "CLAUDE.md")

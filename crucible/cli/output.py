@@ -206,11 +206,6 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def counted(count: int, noun: str, *, zero: str = "0") -> str:
-    """Return a count with its noun, such as `1 step` or `2 steps`."""
-    return f"{count or zero} {noun}{'' if count == 1 else 's'}"
-
-
 def write_problems(rows: Sequence[Mapping[str, object]], format_: str) -> None:
     """Write problems to stdout: JSON, TOON, or lines of the form `path:line: code: message`."""
     if format_ != "text":

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from crucible.cli.options import Door, is_data, local_now
-from crucible.cli.output import clean_line, counted, given_width, say, warn, write, write_data
+from crucible.cli.output import clean_line, given_width, say, warn, write, write_data
 from crucible.cli.record_options import recording_place, say_warnings
 from crucible.cli.session_stop import finish_quietly
 from crucible.cli.workflow_list import CheckedWorkflow
@@ -47,7 +47,7 @@ from crucible.commands.run.run_record import (
 from crucible.commands.run.step_prompt import command_of, spelled
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets.scanner import Redact
-from crucible.core.text import elapsed_words
+from crucible.core.text import counted, elapsed_words
 from crucible.documents.markdown.frontmatter import find_frontmatter, set_key
 from crucible.documents.session.session import Session, Status
 from crucible.documents.session.session_json import export_time

@@ -13,12 +13,13 @@ import click
 from crucible.cli.environment import absolute_path
 from crucible.cli.id_arguments import SESSION
 from crucible.cli.options import WORKERS, Door, flag, format_option, with_options, workers_of
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, write_problems
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, write_problems
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.commands.check.check_secrets import Found, Progress, check_secrets, check_staged
 from crucible.commands.check.check_vault import check_sessions
 from crucible.core.errors import UsageError
 from crucible.core.processes import Workers
+from crucible.core.text import counted
 from crucible.vault.notes.vault import Vault
 
 

@@ -14,7 +14,7 @@ import click
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.index_access import query_index
 from crucible.cli.options import Door, flag, yes_option
-from crucible.cli.output import clean_line, counted, say, write
+from crucible.cli.output import clean_line, say, write
 from crucible.cli.vault_access import index_of, load_note, open_vault
 from crucible.commands.delete.delete import (
     Deletion,
@@ -26,6 +26,7 @@ from crucible.commands.delete.delete import (
     restore,
 )
 from crucible.core.errors import UsageError
+from crucible.core.text import counted
 from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.index.schema import View, path_of_cell
 from crucible.vault.notes.vault import Note, Vault

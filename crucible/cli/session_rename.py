@@ -11,6 +11,7 @@ from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, say_problems, w
 from crucible.cli.vault_access import here, open_vault
 from crucible.commands.rename.rename import rename_named
 from crucible.core.errors import UsageError
+from crucible.core.text import counted
 
 
 @click.command
@@ -35,7 +36,7 @@ def rename(door: Door, session: str, new: str | None) -> int:
     write(str(report.path))
     for left in report.left:
         say_problems(vault.relative(left.path), [left.problem])
-    links, notes = _counted(report.links, "link"), _counted(len(report.changed), "note")
+    links, notes = counted(report.links, "link"), counted(len(report.changed), "note")
     say(f"renamed {report.old_id} to {report.new_id}; {links} changed in {notes}")
     return PROBLEMS_FOUND if report.left else 0
 
@@ -44,7 +45,3 @@ def _asked(door: Door, session: str) -> str:
     if not human_is_there(door):
         raise UsageError("no new id given", f'Run "cru session rename {session} NEW".')
     return click.prompt(f"New id of {clean_line(session)}", err=True)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

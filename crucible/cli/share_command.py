@@ -14,13 +14,14 @@ import click
 from crucible.cli.environment import absolute_path, user_settings
 from crucible.cli.id_arguments import SESSION, PickedId
 from crucible.cli.options import Door, local_now, one_of, user_zone, yes_option
-from crucible.cli.output import clean_line, counted, json_bytes, say, write
+from crucible.cli.output import clean_line, json_bytes, say, write
 from crucible.cli.vault_access import load_note, open_vault
 from crucible.core.errors import UsageError
 from crucible.core.files import create_exclusive, write_atomic, write_errors
 from crucible.core.git import run_git
 from crucible.core.prices.price_list import load_prices
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.text import counted
 from crucible.vault.notes.vault import Vault
 from crucible.web.call_details import ROOM_OF_PAGE
 from crucible.web.session_entries import Level

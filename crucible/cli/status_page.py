@@ -13,11 +13,11 @@ import click
 from crucible.cli.environment import cwd_and_projects, user_settings, vault_place
 from crucible.cli.index_access import query_index
 from crucible.cli.options import Door, is_data
-from crucible.cli.output import clean_line, counted, in_color, room_of, write_data
+from crucible.cli.output import clean_line, in_color, room_of, write_data
 from crucible.cli.table_output import cut_to
 from crucible.commands.status.project_status import MOST_CASES, ProjectStatus, SessionLine, project_status, with_notes
 from crucible.core.errors import VaultNotFound
-from crucible.core.text import age_words
+from crucible.core.text import age_words, counted
 from crucible.vault.index.index import Index, quick_answer
 from crucible.vault.index.schema import View
 from crucible.vault.index.time_filters import utc

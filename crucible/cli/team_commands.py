@@ -10,9 +10,10 @@ import click
 
 from crucible.cli.environment import user_settings
 from crucible.cli.options import BEGIN, Door, flag, format_option, is_data
-from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, counted, say, warn, write_data
+from crucible.cli.output import PROBLEMS_FOUND, bar, clean_line, say, warn, write_data
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
+from crucible.core.text import counted
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.search.background_update import BACKEND_VARIABLE
 from crucible.search.team.push import Pushed

@@ -13,12 +13,13 @@ import click
 
 from crucible.cli.environment import absolute_path, user_settings
 from crucible.cli.options import Door, flag, one_of, yes_option
-from crucible.cli.output import bar, clean_line, counted, say, warn, write
+from crucible.cli.output import bar, clean_line, say, warn, write
 from crucible.cli.share_command import confirmed, open_pages, outside, say_contents, say_private, sharing_person
 from crucible.cli.vault_access import open_vault
 from crucible.core.command_lines import install_command
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.text import counted
 from crucible.web.live_changes import LiveChanges
 from crucible.web.session_entries import Level
 from crucible.web.share_redaction import ShareRedaction

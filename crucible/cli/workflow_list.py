@@ -12,10 +12,11 @@ import click
 
 from crucible.cli.id_arguments import WORKFLOW
 from crucible.cli.options import NULL_OPTION, Door, check_null, format_option, is_data
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, in_color, say, say_error, warn
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, in_color, say, say_error, warn
 from crucible.cli.table_output import write_paths, write_rows
 from crucible.cli.vault_access import here, open_vault
 from crucible.core.errors import CrucibleError, VaultNotFound
+from crucible.core.text import counted
 from crucible.documents.workflow.graph import Graph, build_graph
 from crucible.documents.workflow.marker_rows import runs_of
 from crucible.documents.workflow.workflow import Diagnostic, Severity

@@ -16,7 +16,7 @@ import click
 from crucible.cli.environment import user_settings
 from crucible.cli.id_arguments import WORKFLOW, PickedId
 from crucible.cli.options import Door, PassingOn, client_arguments, flag, format_option
-from crucible.cli.output import PROBLEMS_FOUND, clean_line, counted, say, say_error, warn
+from crucible.cli.output import PROBLEMS_FOUND, clean_line, say, say_error, warn
 from crucible.cli.run_report import (
     ContinuedRun,
     find_continued_run,
@@ -50,6 +50,7 @@ from crucible.commands.run.scheduler import RunSetup, StopSignals, run_plan
 from crucible.commands.run.step_prompt import Commands, commands_in, find_template, spelled
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
+from crucible.core.text import counted
 from crucible.documents.workflow.workflow_check import has_errors
 from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.workflow_notes import find_workflow, read_workflow_note

@@ -119,6 +119,11 @@ def day_words(time: datetime, now: datetime) -> str:
     return "yesterday" if days == 1 else f"{days} days ago"
 
 
+def counted(count: int, noun: str, many: str = "", *, zero: str = "0") -> str:
+    """Return a count with its noun: `1 step`, `2 steps`.  `many` is an irregular plural, or includes a verb."""
+    return f"{f'{count:,}' if count else zero} {noun if count == 1 else many or f'{noun}s'}"
+
+
 def dollars(micros: int) -> str:
     """Show micro-dollars as dollars: `$1,234.50`, and `<$0.01` instead of nothing."""
     return "<$0.01" if 0 < micros < 5_000 else f"${micros / 1_000_000:,.2f}"

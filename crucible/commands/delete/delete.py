@@ -16,27 +16,25 @@ from datetime import datetime
 from pathlib import Path
 
 from crucible.clients.registry import DIALECTS
-from crucible.commands.delete.journal import (
+from crucible.commands.delete.trash import (
     Archiving,
     Deleting,
-    archiving_edits,
-    forget_journal,
-    hold_journal,
-    load_journal,
-    mark_notes,
-    write_journal,
-)
-from crucible.commands.delete.trash import (
     Entry,
+    archiving_edits,
     bring_back,
     count_lines,
+    forget_journal,
+    hold_journal,
     load_entries,
     load_entry,
+    load_journal,
+    mark_notes,
     remove_entry,
     take_away,
     taken_paths,
     trash_folder,
     write_entry,
+    write_journal,
 )
 from crucible.core.batches import forget_batches
 from crucible.core.errors import (

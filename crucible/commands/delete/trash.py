@@ -1,6 +1,7 @@
 """An entry of the vault's trash, `.crucible/trash/<time>-<id>/`: what a deletion moved there, and its manifest.
 
-The vault may be untrusted: paths in a manifest are checked before anything is moved.
+The journal lets the next command finish an interrupted deletion or archiving.  The vault may be untrusted: paths in a
+manifest are checked before anything is moved, and a path in the journal must be a session note.
 """
 
 from __future__ import annotations
@@ -9,20 +10,26 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from typing import TypeAlias
 
 from crucible.core import files
 from crucible.core.errors import BadSessionId, CrucibleError, OutsideVault, VaultError, reason_of
+from crucible.core.files import locked
+from crucible.core.locks import Lock
+from crucible.documents.markdown.source import Edit
+from crucible.documents.session.task_edits import set_fields
 from crucible.memory.bookmarks.bookmark import BOOKMARKS
 from crucible.memory.history.history_folder import HISTORY
 from crucible.memory.history.memory_log import FILES
 from crucible.vault.events.event_files import hold_events
 from crucible.vault.logs.jsonl_store import InvalidRecord, append_lines, is_inner_path, record_of, rewrite_lines
-from crucible.vault.notes.vault import Vault
+from crucible.vault.notes.discovery import DELETING
+from crucible.vault.notes.vault import Note, Vault
 from crucible.vault.notes.walk import CASES, is_markdown, note_name
 
 MEMORY_FILES = (BOOKMARKS, *FILES.values())
@@ -246,3 +253,91 @@ def _is_about(line: bytes, ids: Sequence[str]) -> bool:
         return record_of(line).get("session") in ids
     except InvalidRecord:
         return False
+
+
+_LARGEST_JOURNAL = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Deleting:
+    """A deletion, or its undoing, by the name of its entry in the trash."""
+
+    entry: str
+    undo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Archiving:
+    """Notes to archive or, with `undo`, to bring back; paths relative to the vault."""
+
+    notes: tuple[str, ...]
+    undo: bool = False
+
+
+Journal: TypeAlias = Deleting | Archiving
+
+
+def hold_journal(vault: Vault, seconds: float) -> AbstractContextManager[Lock]:
+    """Return the lock for all deletions in a vault, which share one journal."""
+    return locked(vault.root, vault.root / DELETING, seconds)
+
+
+def write_journal(vault: Vault, journal: Journal) -> None:
+    """Record what is about to be done."""
+    data = json.dumps(asdict(journal)).encode()
+    files.write_atomic(files.inside(vault.root, vault.root / DELETING), data, fsync=vault.settings.fsync)
+
+
+def load_journal(vault: Vault) -> Journal | None:
+    """Return what was interrupted; None if nothing was, or if the journal cannot be parsed."""
+    path = vault.root / DELETING
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST_JOURNAL:
+            return None
+        return _journal(vault, json.loads(path.read_bytes()))
+    except OSError as error:
+        raise VaultError(f"{DELETING}: {reason_of(error)}", "make it readable, then try again") from error
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def forget_journal(vault: Vault) -> None:
+    """Remove the journal: nothing is left to be done."""
+    with files.append_errors(vault.root / DELETING, "removed"):
+        (vault.root / DELETING).unlink(missing_ok=True)
+
+
+def mark_notes(vault: Vault, journal: Archiving) -> None:
+    """Set or remove the property `archived` of the notes. Notes that are gone are skipped. Can be repeated."""
+
+    def edits_of(note: Note) -> list[Edit]:
+        return archiving_edits(note, undo=journal.undo)
+
+    for each in journal.notes:
+        if (vault.root / each).is_file():
+            vault.update(vault.root / each, edits_of)
+
+
+def archiving_edits(note: Note, *, undo: bool) -> list[Edit]:
+    """Return the edits that archive a note or, with `undo`, bring it back; none if it is so already."""
+    if note.session.archived is not undo:
+        return []
+    return set_fields(note.source, note.session, {"archived": None if undo else True})
+
+
+def _journal(vault: Vault, values: Mapping[str, object]) -> Journal:
+    undo = values["undo"] is True
+    if "entry" in values:
+        return Deleting(str(values["entry"]), undo)
+    notes = values["notes"]
+    if not isinstance(notes, list):
+        raise TypeError(DELETING)
+    return Archiving(tuple(each for each in map(str, notes) if _is_session(vault, each)), undo)
+
+
+def _is_session(vault: Vault, path: str) -> bool:
+    if not is_inner_path(path) or path[-3:].lower() != ".md":
+        return False
+    with suppress(OutsideVault):  # through a symlink
+        return files.inside(vault.root, vault.root / path).is_relative_to(os.path.realpath(vault.sessions))
+    return False

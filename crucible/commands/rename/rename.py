@@ -65,23 +65,13 @@ class RenameReport:
     left: tuple[Left, ...]
 
 
-def rename_session(vault: Vault, note: Note, new_id: str) -> RenameReport:
-    """Rename the session of `note` to `new_id`, after finishing any interrupted rename.
-
-    Also updates the id in the parent's `subagents`, and a title that equals the old id or its slug. Raises `UsageError`
-    for a note that is not a session or for an invalid id, `NoteExists`, `NoteChanged` and `LockTimeout`, all before
-    anything is changed.
-    """
-    with _rename_lock(vault, vault.settings.lock_seconds):
-        finished = _finish_interrupted(vault)
-        return _joined(finished, _rename(vault, note, new_id))
-
-
 def rename_named(vault: Vault, ref: str, new_id: str, cwd: Path | None = None) -> RenameReport:
     """Rename the session that `Vault.find` returns for `ref`, after finishing any interrupted rename.
 
-    `ref` may be the id from before an interrupted rename. If only `new_id` exists, an earlier rename could not write
-    some notes, and the remaining links are fixed.
+    Also updates the id in the parent's `subagents`, and a title that equals the old id or its slug. `ref` may be the id
+    from before an interrupted rename. If only `new_id` exists, an earlier rename could not write some notes, and the
+    remaining links are fixed. Raises `UsageError` for a note that is not a session or for an invalid id, `NoteExists`,
+    `NoteChanged` and `LockTimeout`, all before anything is changed.
     """
     with _rename_lock(vault, vault.settings.lock_seconds):
         finished = _finish_interrupted(vault)

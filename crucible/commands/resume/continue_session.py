@@ -19,7 +19,7 @@ from crucible.commands.resume.material_gathering import Native, last_client
 from crucible.commands.resume.resume_context import drift_part
 from crucible.commands.resume.resume_material import Drift, Material, find_extent, last_active
 from crucible.core.errors import CrucibleError, EditRefused, UsageError
-from crucible.core.text import age_words
+from crucible.core.text import age_words, counted
 from crucible.documents.markdown.source import Edit
 from crucible.documents.markdown.yaml_scalars import Value
 from crucible.documents.session.session import Session, Status
@@ -74,7 +74,12 @@ def choose_client(session: Session, named: str | None) -> Chosen:
             why = f"{last} cannot be started by cru" if last else "no supported client worked on it"
             raise UsageError(f"{session.id}: {why}", f"choose a client: --with {_NAMES}, or --with COMMAND")
         return Chosen(client)
-    known = client_of(named.strip(), RESUMABLE)
+    return named_program(named, RESUMABLE)
+
+
+def named_program(named: str, clients: Mapping[str, ClientProfile]) -> Chosen:
+    """Return one of `clients` by its name, or else a command line. Raises `UsageError` if it is neither."""
+    known = client_of(named.strip(), clients)
     if known:
         return Chosen(known)
     try:
@@ -82,7 +87,7 @@ def choose_client(session: Session, named: str | None) -> Chosen:
     except ValueError as error:
         raise UsageError(f"--with {named!r}: not a valid command line ({error})", "quote it as in a shell") from None
     if not words:
-        raise UsageError("--with is empty", f"give {_NAMES}, or a command line")
+        raise UsageError("--with is empty", f"give {', '.join(clients)}, or a command line")
     return Chosen(None, words)
 
 
@@ -107,17 +112,13 @@ def drift_words(drift: Drift | None) -> str:
     """Summarize the drift, such as `1 commit, 2 files changed`; "" if nothing is worth a warning."""
     if drift is None or not drift.is_there:
         return ""
-    parts = [_counted(drift.commits, "commit")] if drift.commits else []
+    parts = [counted(drift.commits, "commit")] if drift.commits else []
     for kind in ("changed", "added", "deleted", "moved"):
         count = sum(change.kind == kind for change in drift.files)
-        parts += [f"{_counted(count, 'file')} {kind}"] if count else []
+        parts += [f"{counted(count, 'file')} {kind}"] if count else []
     if drift.branch_before != drift.branch_now:
         parts.append(f"branch {_branch(drift.branch_before)} to {_branch(drift.branch_now)}")
     return ", ".join(parts)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _branch(name: str) -> str:

@@ -37,6 +37,7 @@ from crucible.core.patterns import late_pattern
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import VaultSettings
 from crucible.core.templates import Renderer, load_template, render_document
+from crucible.core.text import counted
 from crucible.core.tokens import Counter, counter_of
 from crucible.documents.markdown.containment import fence, labelled, plain_text, quote_block, quote_line
 from crucible.documents.session.session_id import LONGEST_ID
@@ -192,23 +193,19 @@ def drift_part(drift: Drift, most: int) -> str:
         blocks.append(f"[branch]\n  {before} → {now}")
     if drift.files:
         same = f"; {drift.unchanged} unchanged" if drift.unchanged else ""
-        blocks.append(f"[{_number(len(drift.files), 'file')} of this session changed since{same}]")
+        blocks.append(f"[{counted(len(drift.files), 'file')} of this session changed since{same}]")
         for one in drift.files[:most]:
             moved = f" → {quote_line(one.now, 200)}" if one.now else ""
             blocks.append(f"  {quote_line(one.kind, 20)}: {quote_line(one.path, 200)}{moved}")
         if len(drift.files) > most:
-            blocks.append(f"[… {_number(len(drift.files) - most, 'more file')} left out …]")
+            blocks.append(f"[… {counted(len(drift.files) - most, 'more file')} left out …]")
     if drift.commits:
-        blocks.append(f"[{_number(drift.commits, 'commit')} since, the newest first]")
+        blocks.append(f"[{counted(drift.commits, 'commit')} since, the newest first]")
         blocks += [f"  {quote_line(subject, 120)}" for subject in drift.subjects[:most]]
     if drift.unknown:
         known = "note on the commits" if drift.commits is not None else "the number of commits since is unknown"
         blocks.append(labelled(known, drift.unknown, 200))
     return fence(blocks)
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _brief(given: ContextSources, known: ShownTexts, phase: str) -> str:

@@ -55,7 +55,7 @@ def shape_rules() -> list[SecretRule]:
             late_pattern(_IN_GROUPS),
             _is_varied_seed,
         ),
-        SecretRule("basic-auth", ("basic",), late_pattern(_BASIC), _is_basic),
+        SecretRule("basic-auth", ("basic",), late_pattern(_BASIC), holds_login),
         SecretRule("credential-uri", ("://", ":\\/\\/", "%3a%2f%2f"), late_pattern(_URI), is_password_there),
         SecretRule("token-uri", ("://",), late_pattern(_URI_OF_ONE), is_chance),
         SecretRule(
@@ -184,10 +184,6 @@ def _is_bearer(token: str) -> bool:
 
 def _is_own_token(token: str) -> bool:
     return is_random(token) and not is_dummy(token) and not is_placeholder(token)
-
-
-def _is_basic(token: str) -> bool:
-    return holds_login(token)
 
 
 def _is_varied_seed(value: str) -> bool:

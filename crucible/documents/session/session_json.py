@@ -40,7 +40,6 @@ from crucible.documents.session.session import (
     Prose,
     Session,
     Subagent,
-    SubagentRef,
     Task,
     ToolCall,
     ToolCalls,
@@ -77,7 +76,7 @@ def _head(session: Session) -> _Plain:
         "tokens": session.tokens_used,
         "tokens_cached": session.tokens_cached,
         "usage": [_spent(spent) for spent in parse_usage(session.usage)],
-        "subagents": [_subagent_ref(s) for s in session.subagents],
+        "subagents": [asdict(s) for s in session.subagents],
         "parent": session.parent,
         "continues": session.continues,
         "continued_by": session.continued_by,
@@ -133,10 +132,6 @@ def _lines(lines: Lines) -> list[int] | None:
 def _spent(spent: TokenUsage) -> _Plain:
     counts = {kind: spent.tokens.get(kind, 0) for kind in KINDS}
     return {"day": spent.day or None, "model": spent.model or None, "over": spent.over, **counts}
-
-
-def _subagent_ref(ref: SubagentRef) -> _Plain:
-    return asdict(ref)
 
 
 def _task(task: Task) -> _Plain:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from crucible.core.patterns import late_pattern
+from crucible.core.text import counted
 from crucible.documents.markdown.code_spans import harmless_json
 from crucible.documents.workflow.workflow import Cell, Diagnostic, Marker, Place, RunStatus, Severity
 
@@ -34,7 +35,6 @@ class BadCell(ValueError):
 
 
 _QUOTED = late_pattern(r'"(?>(?:[^"\\]|\\.)*)"', re.DOTALL)
-_BLANKS = late_pattern(r"[ \t]*")
 _NUMBER = late_pattern(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
 _ESCAPE = late_pattern(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "/": "/"}
@@ -258,7 +258,7 @@ class _Reader:
             return
         if len(cells) != len(header.columns):
             message = (
-                f"the row has {_many(len(cells), 'cell')}, the header names {_many(len(header.columns), 'column')}"
+                f"the row has {counted(len(cells), 'cell')}, the header names {counted(len(header.columns), 'column')}"
             )
             self.complain("bad-row", Place(number, start + 1), message)
             return
@@ -275,10 +275,6 @@ class _Reader:
         if marker.status and marker.status not in _STATUSES:
             message = f"unknown status {marker.status!r}; known are {', '.join(RunStatus)}"
             self.complain("unknown-status", places["status"], message, Severity.WARNING)
-
-
-def _many(number: int, thing: str) -> str:
-    return f"{number} {thing}{'s' * (number != 1)}"
 
 
 def _parse_header(line: str, number: int) -> _Header:

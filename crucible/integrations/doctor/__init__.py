@@ -44,8 +44,3 @@ def notice(topic: str, text: str, fix: str = "", items: tuple[str, ...] = ()) ->
 def bad(topic: str, text: str, fix: str = "", items: tuple[str, ...] = ()) -> CheckResult:
     """Return a result with a problem."""
     return CheckResult(topic, CheckState.BAD, text, fix, items)
-
-
-def numbered(number: int, one: str, many: str = "") -> str:
-    """Return a count with its noun: `2 sessions`.  `many` is an irregular plural, or includes a verb (`sessions are`)."""
-    return f"{number} {one if number == 1 else many or f'{one}s'}"

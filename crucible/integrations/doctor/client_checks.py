@@ -26,7 +26,8 @@ from crucible.clients.registry import DIALECTS, HOOKS, TITLES, Dialect
 from crucible.clients.row_shapes import count_kinds, known_shapes, unknown_in
 from crucible.core.errors import CrucibleError, TranscriptError
 from crucible.core.settings.settings import AgentSettings, SecretSettings
-from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
+from crucible.core.text import counted
+from crucible.integrations.doctor import CheckResult, bad, good, notice
 from crucible.integrations.doctor.transcript_checks import ClientSession
 from crucible.integrations.install.mcp_servers import Part, Registered, find_registered, missing_library
 from crucible.integrations.install.service import Machine, installed_services
@@ -136,7 +137,7 @@ def check_log(log: Path, since: datetime, waiting: Collection[str], ran: float |
     recent = [line for line in lines if line[:20] >= f"{since:%Y-%m-%dT%H:%M:%SZ}"]
     faults = tuple(_PLACE.sub("", line) for line in recent if not _is_resolved(line, waiting, ran))
     if faults:
-        what = numbered(len(faults), "fault") + f" of hooks in {log}"
+        what = counted(len(faults), "fault") + f" of hooks in {log}"
         fix = f"fix the cause; the next session clears this, or run: rm {shlex.quote(str(log))}"
         yield bad("hooks", what, fix, faults[-_LOG_LINES:])
 
@@ -235,7 +236,7 @@ def check_agents(root: Path, settings: AgentSettings, env: Mapping[str, str], no
         yield notice(_AGENTS, f"the log of agents' costs cannot be read: {error}")
         return
     if spent.count:
-        text = f"agents asked this month: {numbered(spent.count, 'answer')}, {spent_text(spent)}"
+        text = f"agents asked this month: {counted(spent.count, 'answer')}, {spent_text(spent)}"
         yield good(_AGENTS, text)
 
 
@@ -331,12 +332,12 @@ def _unknown_rows(client: str, path: Path) -> Iterator[str]:
 def _result(dialect: Dialect, version: str, sessions: int, unknown: Counter[str]) -> CheckResult:
     known = dialect.client.tested
     tested = f"tested with {known}" if known else "not tested"
-    where = f"{dialect.title}{f' {version}' if version else ''} ({numbered(sessions, 'session')}, {tested})"
+    where = f"{dialect.title}{f' {version}' if version else ''} ({counted(sessions, 'session')}, {tested})"
     if not unknown:
         return good(_FORMATS, f"{where}: no unknown rows or fields")
     items = tuple(f"{what}: {count}" for what, count in sorted(unknown.items(), key=lambda each: (-each[1], each[0])))
     rows = sum(what.startswith("row ") for what in unknown)
-    kinds = [numbered(rows, "kind of row", "kinds of rows")] if rows else []
-    kinds += [numbered(len(unknown) - rows, "field")] if len(unknown) > rows else []
+    kinds = [counted(rows, "kind of row", "kinds of rows")] if rows else []
+    kinds += [counted(len(unknown) - rows, "field")] if len(unknown) > rows else []
     fix = "update Crucible; if it is up to date, please report these"
     return notice(_FORMATS, f"{where}: {' and '.join(kinds)} that Crucible does not know", fix, items)

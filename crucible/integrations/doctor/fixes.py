@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from crucible.core import files
 from crucible.core.errors import CrucibleError
+from crucible.core.text import counted
 from crucible.documents.markdown.source import Edit, apply_edits
-from crucible.integrations.doctor import CheckResult, good, notice, numbered
+from crucible.integrations.doctor import CheckResult, good, notice
 from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.vault import Note, Vault
 
@@ -99,13 +100,13 @@ def report_faults(context: FixContext, fixes: Sequence[Fix]) -> Iterator[CheckRe
         if paths:
             yield notice(fix.name, f"{_counted(fix, paths)} {fix.fault}", f"cru doctor --fix {fix.name}", paths)
         if left:
-            yield notice(fix.name, f"{numbered(len(left), 'note')} cannot be fixed automatically", "", left)
+            yield notice(fix.name, f"{counted(len(left), 'note')} cannot be fixed automatically", "", left)
         if not (paths or left):
             yield good(fix.name, fix.ok)
 
 
 def _counted(fix: Fix, paths: Sequence[str]) -> str:
-    return numbered(len(paths), "file" if fix.files is not _no_files else "note")
+    return counted(len(paths), "file" if fix.files is not _no_files else "note")
 
 
 def difference(context: FixContext, fix: Fix, name: str) -> tuple[str, str, str]:

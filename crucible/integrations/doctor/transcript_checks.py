@@ -17,7 +17,8 @@ from crucible.clients.registry import DIALECTS, Dialect
 from crucible.core.errors import TranscriptError, reason_of
 from crucible.core.secrets.redaction import PRIVATE
 from crucible.core.settings.settings import SecretSettings
-from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
+from crucible.core.text import counted
+from crucible.integrations.doctor import CheckResult, bad, good, notice
 
 _WARNING = timedelta(days=7)
 _WORDS = Prompted | Replied | ToolUsed
@@ -82,7 +83,7 @@ def check_transcripts(
     for dialect in DIALECTS.values():
         yield from _missing(dialect, [n for n in missing if n.dialect.name == dialect.name], now, env, home)
     if unread:
-        what = numbered(len(unread), "transcript") + " cannot be read"
+        what = counted(len(unread), "transcript") + " cannot be read"
         yield bad("transcripts", what, "grant yourself permission to read them", tuple(unread))
     if not (unread or missing):
         yield good("transcripts", "every client session on this machine has a note")
@@ -97,11 +98,11 @@ def _missing(
     rest = [native for native in missing if native not in soon]
     fix = f"cru import {dialect.name}"
     if soon:
-        what = numbered(len(soon), f"session of {dialect.title} has", f"sessions of {dialect.title} have")
+        what = counted(len(soon), f"session of {dialect.title} has", f"sessions of {dialect.title} have")
         what += f" no note and will soon be deleted by the client (it keeps files for {days} days)"
         yield bad("transcripts", what, "cru doctor --fix transcripts", tuple(str(n.transcript.path) for n in soon))
     if rest:
-        what = numbered(len(rest), f"session of {dialect.title} has", f"sessions of {dialect.title} have") + " no note"
+        what = counted(len(rest), f"session of {dialect.title} has", f"sessions of {dialect.title} have") + " no note"
         yield notice("transcripts", what, fix, tuple(_name(n) for n in rest))
 
 
@@ -111,7 +112,7 @@ def report_lagging(natives: Iterable[ClientSession]) -> Iterator[CheckResult]:
     for native in natives:
         by_client.setdefault(native.dialect.name, []).append(native)
     for name, late in by_client.items():
-        what = numbered(len(late), "note is", "notes are") + f" older than {late[0].dialect.title}'s logs"
+        what = counted(len(late), "note is", "notes are") + f" older than {late[0].dialect.title}'s logs"
         items = tuple(_name(native) for native in late)
         yield notice("transcripts", what, f"cru import {name}", items)
 
@@ -182,11 +183,11 @@ def _finding(title: str, sessions: int, files: dict[Path, Counter[str]]) -> Chec
     total: Counter[str] = Counter()
     for kinds in files.values():
         total.update(kinds)
-    of = numbered(sessions, "session")
+    of = counted(sessions, "session")
     if not total:
         return good("secrets", f"no secrets in {title}'s logs ({of})")
     worst = sorted(files.items(), key=lambda each: (-each[1].total(), str(each[0])))
-    what = f"{title}'s logs ({of}) contain {numbered(total.total(), 'secret')} in {numbered(len(files), 'file')}: {_counts_text(total)}"
+    what = f"{title}'s logs ({of}) contain {counted(total.total(), 'secret')} in {counted(len(files), 'file')}: {_counts_text(total)}"
     items = tuple(f"{path}: {_counts_text(kinds)}" for path, kinds in worst)
     return notice("secrets", what, _FIX, items)
 

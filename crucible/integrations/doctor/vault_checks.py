@@ -12,7 +12,8 @@ from pathlib import Path
 from crucible.core.errors import CrucibleError, OutsideVault, VaultError
 from crucible.core.prices.price_list import load_prices
 from crucible.core.settings.trust import Ask, ignored_names
-from crucible.integrations.doctor import CheckResult, bad, good, notice, numbered
+from crucible.core.text import counted
+from crucible.integrations.doctor import CheckResult, bad, good, notice
 from crucible.integrations.install.git_hooks import find_hook, is_in_repository, is_installed
 from crucible.vault.events.event_archive import verify_archive
 from crucible.vault.events.event_files import archive_path
@@ -166,15 +167,15 @@ def check_spool(root: Path, clients: Iterable[str], now: datetime) -> Iterator[C
         s for s in waiting if now.timestamp() - last[s.session] > 120 and (s.has_ended or s.left in ("ended", "died"))
     ]
     if missing:
-        what = numbered(len(missing), "session has", "sessions have")
+        what = counted(len(missing), "session has", "sessions have")
         what += " no transcript: the client does not keep one, or lost it"
         yield notice("spool", what, "", missing)
     if stuck:
-        what = numbered(len(stuck), "session has", "sessions have") + " ended but not been imported"
+        what = counted(len(stuck), "session has", "sessions have") + " ended but not been imported"
         fix = "cru import claude-code"
         yield bad("spool", what, fix, tuple(s.session for s in stuck))
     elif waiting:
-        what = numbered(len(waiting), "session is", "sessions are")
+        what = counted(len(waiting), "session is", "sessions are")
         what += " running, with events since the last phase"
         yield good("spool", what, "", tuple(s.session for s in waiting))
     elif not missing:
@@ -191,18 +192,18 @@ def check_sessions(rows: Collection[Row], now: datetime, idle: timedelta) -> Ite
     lost = [f"{row['id']} (of {row['parent']})" for row in rows if row["parent"] and str(row["parent"]) not in ids]
     damaged = [path_of_cell(str(row["path"])) for row in rows if not row["status"] and not row["unreadable"]]
     if paused:
-        what = numbered(len(paused), "paused session") + " to review"
+        what = counted(len(paused), "paused session") + " to review"
         yield notice("sessions", what, "cru session list --status paused", tuple(paused))
     if stale:
-        what = numbered(len(stale), "session is", "sessions are")
+        what = counted(len(stale), "session is", "sessions are")
         what += " marked active, but had no events for a long time"
         fix = f"cru import, or: cru session pause {stale[0]}"
         yield bad("sessions", what, fix, tuple(stale))
     if lost:
-        what = numbered(len(lost), "subagent's note has no parent note", "subagents' notes have no parent note")
+        what = counted(len(lost), "subagent's note has no parent note", "subagents' notes have no parent note")
         yield notice("sessions", what, "cru session check", tuple(lost))
     if damaged:
-        what = numbered(len(damaged), "note has", "notes have") + " no status, or properties with broken YAML"
+        what = counted(len(damaged), "note has", "notes have") + " no status, or properties with broken YAML"
         yield notice("sessions", what, "cru session check", tuple(damaged))
     if not (paused or stale or lost or damaged):
         yield good("sessions", "no paused, stale, orphaned or broken sessions")
@@ -228,11 +229,11 @@ def check_notes(root: Path, unreadable: Collection[Row], ids: Collection[str]) -
     """Report notes that cannot be read, and event logs without a note."""
     if unreadable:
         items = tuple(f"{row['path']}: {row['unreadable']}" for row in unreadable)
-        what = numbered(len(unreadable), "note") + " cannot be read"
+        what = counted(len(unreadable), "note") + " cannot be read"
         yield bad("sessions", what, "cru session check", items)
     homeless = sorted({*flight_ids(root), *archived_ids(root)} - {*ids})
     if homeless:
-        what = numbered(len(homeless), "event log has", "event logs have") + " no note; they are kept"
+        what = counted(len(homeless), "event log has", "event logs have") + " no note; they are kept"
         fix = "cru import creates the notes again"
         yield notice("sessions", what, fix, tuple(homeless))
 
@@ -243,7 +244,7 @@ def check_archives(root: Path) -> Iterator[CheckResult]:
         str(error) for error in map(_fault_of, (archive_path(root, name) for name in archived_ids(root))) if error
     )
     if broken:
-        what = numbered(len(broken), "archive") + " of events cannot be read as a whole"
+        what = counted(len(broken), "archive") + " of events cannot be read as a whole"
         yield bad("sessions", what, "restore it from a backup; the note is not affected", broken)
 
 

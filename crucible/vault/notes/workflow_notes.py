@@ -28,7 +28,6 @@ from crucible.vault.notes.vault import Vault
 from crucible.vault.notes.walk import WORKFLOWS, OnError, find_notes, is_markdown, note_name
 
 _SESSION = late_pattern(rb"^type: session\r?$", re.MULTILINE)
-_NEAR = 0.6
 _FOREIGN = "workflow of the Rust Crucible"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.rename.rename import RenameReport, rename_named, rename_session
+from crucible.commands.rename.rename import RenameReport, rename_named
 from crucible.core.errors import (
     BadSessionId,
     CrucibleError,
@@ -34,7 +34,7 @@ def vault(tmp_path: Path) -> Vault:
 
 
 def rename(vault: Vault, new: str = "new") -> RenameReport:
-    return rename_session(vault, vault.load("old"), new)
+    return rename_named(vault, "old", new)
 
 
 def left(report: RenameReport) -> list[tuple[str, str]]:
@@ -231,7 +231,7 @@ def test_a_note_that_is_a_symlink_is_refused(vault: Vault) -> None:
     (vault.sessions / "alias.md").symlink_to("old.md")
     before = files_of(vault)
     with pytest.raises(UsageError, match=r"alias\.md: a link to .*old\.md"):
-        rename_session(vault, vault.load("alias"), "new")
+        rename_named(vault, "alias", "new")
     assert files_of(vault) == before
 
 
@@ -253,11 +253,12 @@ def test_a_name_that_windows_cannot_have_is_refused(vault: Vault, new: str) -> N
     assert files_of(vault) == before
 
 
-def test_a_note_that_changed_since_it_was_read_is_not_moved(vault: Vault) -> None:
+def test_a_note_that_changed_since_it_was_read_is_not_moved(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     note = vault.load("old")
     note.path.write_text("by a human\n")
+    monkeypatch.setattr(vault, "load", lambda *_: note)
     with pytest.raises(NoteChanged):
-        rename_session(vault, note, "new")
+        rename_named(vault, "old", "new")
     assert files_of(vault) == {str(note.path): b"by a human\n"}
 
 
