@@ -1,11 +1,12 @@
 """kill -9 of a watcher at random moments, while the logs of all clients grow, and a check of what it wrote.
 
-Each recording is written row by row.  In the end the notes and the event logs must be those of a plain import of the
-finished logs.
+Each recording is written row by row; in every other vault the clients call our hooks too.  In the end the notes and
+the event logs must be those of an import of the finished logs, with the same hooks.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from crucible.integrations.hooks.client_hook import CLIENTS as HOOKED
 from crucible.vault.events.event_reader import read_records
 from crucible.vault.notes.vault import Vault
 from samples.waiting import wait_until
@@ -86,14 +88,17 @@ def kill_watchers(
     random, toll, number = Random(seed), WatchToll(), 0
     while toll.kills < kills:
         number += 1
-        _one_vault(root / f"{number}", random, toll, kills, clients)
+        _one_vault(root / f"{number}", random, toll, kills, clients, hooked=number % 2 == 1)
         tell(toll)
     return toll
 
 
-def _one_vault(root: Path, random: Random, toll: WatchToll, kills: int, clients: Sequence[str]) -> None:
+def _one_vault(
+    root: Path, random: Random, toll: WatchToll, kills: int, clients: Sequence[str], *, hooked: bool
+) -> None:
     stage = make_stage(root)
-    steps = _mixed(stage, random, clients)
+    told: list[_Call] = []
+    steps = _mixed(stage, random, clients, told if hooked else None)
     watcher, ends = Watcher(stage), time.monotonic() + random.uniform(0, 3)
     for step in steps:
         step()
@@ -107,26 +112,51 @@ def _one_vault(root: Path, random: Random, toll: WatchToll, kills: int, clients:
     last.wait_caught_up()
     last.end()
     stage.settle()
-    toll.sessions += _compare(stage)
+    toll.sessions += _compare(stage, told)
 
 
-def _mixed(stage: Stage, random: Random, clients: Sequence[str]) -> list[Step]:
-    """Return the steps of all recordings, mixed; each client writes one session after the other."""
+_Call = tuple[str, str, str, Path]
+"""A call of a hook: the client, the event, the id of the session, and its log."""
+
+
+def _call_hook(stage: Stage, client: str, event: str, session: str, log: Path) -> None:
+    """Call our hook as a client does."""
+    payload = {"session_id": session, "hook_event_name": event, "cwd": str(stage.project), "reason": "other"}
+    if client != "opencode":
+        payload["transcript_path"] = str(log)
+    stage.cru("hook", client, given=json.dumps(payload))
+
+
+def _mixed(stage: Stage, random: Random, clients: Sequence[str], told: list[_Call] | None) -> list[Step]:
+    """Return the steps of all recordings, mixed; each client writes one session after the other.
+
+    The clients with hooks call them, which is noted in `told`; None if no client does.
+    """
     queues = []
     for client in clients:
+
+        def hook(event: str, session: str, log: Path, client: str = client) -> None:
+            if told is not None and client in HOOKED:
+                told.append((client, event, session, log))
+                _call_hook(stage, *told[-1])
+
         names = PLACES[client][1]
         names = names[:1] if client == "opencode" else names
-        queues.append([step for name in names for step in replay(client, name, stage.home, random)])
+        queues.append([step for name in names for step in replay(client, name, stage.home, random, hook)])
     order = [number for number, queue in enumerate(queues) for _ in queue]
     random.shuffle(order)
     taken = [iter(queue) for queue in queues]
     return [next(taken[number]) for number in order]
 
 
-def _compare(stage: Stage) -> int:
-    """Compare the vault with one that a plain import of the finished logs makes."""
+def _compare(stage: Stage, told: Sequence[_Call]) -> int:
+    """Compare the vault with one that an import of the finished logs makes, after the same calls of hooks."""
     whole = make_stage(stage.root / "whole")
     whole.home = stage.home
+    whole.cru("init", whole.vault, "--default")
+    for call in told:
+        _call_hook(whole, *call)
+    whole.settle()
     whole.cru("--vault", whole.vault, "import")
     ours, theirs = _told(stage), _told(whole)
     assert sorted(ours) == sorted(theirs), f"{sorted(ours)} {sorted(theirs)}\n{stage.log()}"

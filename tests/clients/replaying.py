@@ -9,10 +9,13 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
+from crucible.clients.events import Answered
+from crucible.clients.registry import DIALECTS
 from tests.paths import DATA
 from tests.unit.clients.opencode_building import as_of, moments_of
 
@@ -29,13 +32,31 @@ PLACES = {
 """The folder of each tested client in a home, and its recordings."""
 
 Step = Callable[[], None]
+Hook = Callable[[str, str, Path], None]
+"""Called with an event, the id of a session, and its log, as the client calls its hooks."""
 
 
-def replay(client: str, name: str, home: Path, random: Random) -> Iterator[Step]:
-    """Yield the steps that write a recording into a client's folder, in the order of their times."""
+def no_hook(_event: str, _session: str, _log: Path) -> None:
+    """Do nothing, as a client without hooks."""
+
+
+def replay(client: str, name: str, home: Path, random: Random, hook: Hook = no_hook) -> Iterator[Step]:
+    """Yield the steps that write a recording into a client's folder, in the order of their times.
+
+    `hook` is called when a session starts, after each turn, and at the end.
+    """
     source, target = DATA / "transcripts" / client / name, home / PLACES[client][0]
+    sessions = [(one.native_id, target / one.path.relative_to(source)) for one in DIALECTS[client].find(source)]
+    for event in ("SessionStart", "SessionEnd"):
+        yield from (partial(hook, event, *session) for session in sessions)
+        if event == "SessionStart":
+            yield from _growing(client, source, target, random, hook)
+
+
+def _growing(client: str, source: Path, target: Path, random: Random, hook: Hook) -> Iterator[Step]:
+    ends = _turn_ends(client, source, target, hook)
     if client == "opencode":
-        yield from _database(source / "opencode.db", target / "opencode.db")
+        yield from _database(source / "opencode.db", target / "opencode.db", ends)
         return
     rows: list[tuple[str, int, Step]] = []
     for path in sorted(each for each in source.rglob("*") if each.is_file()):
@@ -43,10 +64,30 @@ def replay(client: str, name: str, home: Path, random: Random) -> Iterator[Step]
         if path.name.endswith(".messages.json"):
             rows += _document(path, to)
         elif path.suffix == ".jsonl":
-            rows += _lines(path, to, random)
+            rows += _lines(path, to, random, ends)
         else:
             yield _copying(path, to)
     yield from (step for *_, step in sorted(rows, key=lambda row: row[:2]))
+
+
+class _TurnEnd(NamedTuple):
+    """The end of a turn: after which line of a log, in milliseconds, and the call of the client's hook."""
+
+    log: Path
+    line: int
+    time: int
+    step: Step
+
+
+def _turn_ends(client: str, source: Path, target: Path, hook: Hook) -> list[_TurnEnd]:
+    found = []
+    for one in DIALECTS[client].find(source):
+        step = partial(hook, "Stop", one.native_id, target / one.path.relative_to(source))
+        for event in DIALECTS[client].read(one):
+            if isinstance(event, Answered) and not event.at.agent:
+                time = int(event.at.time.timestamp() * 1000) if event.at.time else 0
+                found.append(_TurnEnd(one.path, event.at.line, time, step))
+    return found
 
 
 def _copying(path: Path, to: Path) -> Step:
@@ -57,13 +98,16 @@ def _copying(path: Path, to: Path) -> Step:
     return step
 
 
-def _lines(path: Path, to: Path, random: Random) -> Iterator[tuple[str, int, Step]]:
+def _lines(path: Path, to: Path, random: Random, ends: list[_TurnEnd]) -> Iterator[tuple[str, int, Step]]:
     written = ""
-    for line in path.read_bytes().splitlines(keepends=True):
+    for number, line in enumerate(path.read_bytes().splitlines(keepends=True), 1):
         written = json.loads(line).get("timestamp") or written
         half = random.randrange(len(line)) if random.random() < 0.3 else 0
         for piece in filter(None, (line[:half], line[half:])):
             yield str(written), 0, _appending(to, piece)
+        for end in ends:
+            if (end.log, end.line) == (path, number):
+                yield str(written), 0, end.step
 
 
 def _appending(to: Path, piece: bytes) -> Step:
@@ -93,14 +137,17 @@ def _writing(to: Path, document: dict[str, Any]) -> Step:
     return step
 
 
-def _database(path: Path, to: Path) -> Iterator[Step]:
+def _database(path: Path, to: Path, ends: list[_TurnEnd]) -> Iterator[Step]:
     to.parent.mkdir(parents=True, exist_ok=True)
     writer: list[sqlite3.Connection] = []
     times = moments_of(path)
     # A session that was written long ago counts as one that has ended, whatever its last turn says.
     later = int(time.time() * 1000) - times[-1]
+    before = 0
     for moment in times:
         yield _inserting(path, to, moment, later, writer)
+        yield from (end.step for end in ends if before < end.time <= moment)
+        before = moment
     yield lambda: writer.pop().close()
 
 

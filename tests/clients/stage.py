@@ -45,13 +45,14 @@ class Stage:
         path = list(dict.fromkeys([cru_folder(), *node, "/usr/local/bin", "/usr/bin", "/bin"]))
         return quiet_environment(self.home, self.project, path, url) | self.more
 
-    def cru(self, *args: str | Path, code: int = 0) -> str:
-        """Run `cru` in the project; its standard output."""
+    def cru(self, *args: str | Path, code: int = 0, given: str | None = None) -> str:
+        """Run `cru` in the project with this input; its standard output."""
         ran = subprocess.run(
             ["cru", *map(str, args)],
             cwd=self.project,
             env=self.env(),
             executable=os.path.join(cru_folder(), "cru"),
+            input=given,
             capture_output=True,
             text=True,
             timeout=SECONDS,
