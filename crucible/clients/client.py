@@ -197,6 +197,8 @@ class ClientProfile:
     """The option that takes the only tools to use, separated by commas; "" if there is none."""
     session_option: str = ""
     """The option that takes the id of a new session, a UUID; "" if there is none."""
+    continuing: tuple[str, ...] = ()
+    """The other options with which the client may continue a session."""
     native: tuple[str, ...] = ()
     native_prompt: bool = True
     """False if a continued session takes no prompt; then `give_context` passes the text."""
@@ -250,13 +252,12 @@ def choice_options(client: ClientProfile, model: str, tools: Sequence[str], more
     )
 
 
-_CONTINUING = ("--continue", "--resume", "--session-id", "--fork-session", "--from-pr", "--connect")
-
-
 def session_options(client: ClientProfile, ident: str, more: Sequence[str]) -> tuple[str, ...]:
     """Return the options that give a new session an id; () if the client has none, or may continue a session."""
-    is_short = any(word[:1] == "-" != word[1:2] and {"c", "r"} & {*word} for word in more)
-    if not client.session_option or is_short or any(word.partition("=")[0] in _CONTINUING for word in more):
+    options = (client.session_option, *client.continuing)
+    letters = {option[1] for option in client.continuing if option[1] != "-"}
+    is_short = any(word[:1] == "-" != word[1:2] and letters & {*word} for word in more)
+    if not client.session_option or is_short or any(word.partition("=")[0] in options for word in more):
         return ()
     return (client.session_option, ident)
 

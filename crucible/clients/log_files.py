@@ -16,15 +16,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
 from hashlib import blake2s
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
+from crucible.clients.events import At, Event, Unreadable
 from crucible.clients.log_values import Row, as_time
 from crucible.core.errors import TranscriptError
 from crucible.core.secrets.scanner import Scanner
 
+NO_OBJECT = "not an object"
+"""Why a row that is another JSON value cannot be read."""
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r\n\x00"
 _LONGEST = 1 << 27
@@ -73,6 +77,20 @@ def read_file(path: Path) -> Iterator[Record]:
         raise TranscriptError(f"{path}: {error.strerror or error}") from error
 
 
+def events_of(
+    records: Iterable[Record], read: Callable[[int, Row], Iterable[Event]], agent: str | None = ""
+) -> Iterator[Event]:
+    """Yield the events of records, of which `read` returns those of one row; a damaged one becomes `Unreadable`.
+
+    `agent` is the subagent of the records; None if they are also the trunk's, which reports damage.
+    """
+    for line, row, reason in records:
+        if row is not None:
+            yield from read(line, row)
+        elif agent is not None:
+            yield Unreadable(At(line, agent=agent), reason)
+
+
 def rows_with(path: Path, word: bytes) -> Iterator[Row]:
     """Yield the rows whose lines contain a word; only these are parsed.  A file that cannot be read has none."""
     with suppress(OSError), path.open("rb") as stream:
@@ -116,7 +134,7 @@ def read_records(lines: Iterable[bytes]) -> Iterator[Record]:
         if isinstance(value, dict):
             yield Record(number, value)
         else:
-            yield Record(number, None, "not an object")
+            yield Record(number, None, NO_OBJECT)
 
 
 def _bounded(stream: io.IOBase) -> Iterator[bytes]:
@@ -176,7 +194,7 @@ def _decode(text: str, at: int) -> tuple[dict[str, Any] | None, int, str]:
         return None, 0, "a number is too long"
     if isinstance(value, dict):
         return value, end, ""
-    return None, 0, "not an object"
+    return None, 0, NO_OBJECT
 
 
 def _skip_blank(text: str, at: int) -> int:
@@ -279,6 +297,11 @@ def reach_of_lines(path: Path) -> Reach:
     return Reach(last, size, first[1].decode("utf-8", "replace") if first else "")
 
 
+def reach_of_log(transcript: Transcript) -> Reach:
+    """Return how far a transcript in a file of JSON lines goes.  Raises `OSError` if it does not exist."""
+    return reach_of_lines(transcript.path)
+
+
 def check_reachable(path: Path) -> None:
     """Raise `TranscriptError` for what is no file and no folder: opening a pipe or a device may block."""
     try:
@@ -323,14 +346,19 @@ def find_files(
         yield transcript(path)
 
 
-def first_rows(path: Path) -> list[dict[str, Any]]:
+def first_rows(path: Path, limit: int = 5, size: int = _TAIL) -> list[dict[str, Any]]:
     """Return the objects in a file's first lines; empty if the file cannot be read."""
+    records = read_records(head_of(path, size).split(b"\n"))
+    return [record.value for record in islice(records, limit) if record.value is not None]
+
+
+def head_of(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file, b"" if it cannot be read."""
     try:
         with path.open("rb") as file:
-            head = file.read(_TAIL)
+            return file.read(size)
     except OSError:
-        return []
-    return [record.value for record in read_records(head.split(b"\n")[:5]) if record.value is not None]
+        return b""
 
 
 _ODD = re.compile(r"[^A-Za-z0-9_.+/@=~-]")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from crucible.clients.events import Choice
+from crucible.clients.events import Choice, TaskState
 
 Row: TypeAlias = dict[str, Any]
 
@@ -17,6 +17,11 @@ _MOST = 10**12
 def as_str(value: object) -> str:
     """Return a string unchanged, "" for anything else."""
     return value if isinstance(value, str) else ""
+
+
+def word(value: object) -> str:
+    """Return an id or a word as a string, also if it was logged as a number."""
+    return as_str(value) or ("" if number(value) is None else str(value))
 
 
 def as_dict(value: object) -> Row:
@@ -69,6 +74,20 @@ def choice_of(question: Row, given: Sequence[str]) -> Choice:
     answer = ", ".join(given)
     picked = tuple(label for label, _ in options if label and f", {label}, " in f", {answer}, ")
     return Choice(as_str(question.get("question")), answer, options, picked)
+
+
+def tasks_of(items: object, text: str = "content") -> tuple[TaskState, ...]:
+    """Return the tasks of a list whose items have the text under this key; a task without an id has its position."""
+    found = [item for item in as_list(items) if isinstance(item, dict)]
+    return tuple(
+        TaskState(
+            word(item.get("id")) or str(place),
+            word(item.get(text)),
+            word(item.get("status")) or "pending",
+            word(item.get("priority")),
+        )
+        for place, item in enumerate(found, 1)
+    )
 
 
 def text_in_tag(text: str, tag: str) -> str:

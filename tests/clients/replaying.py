@@ -151,6 +151,17 @@ def _database(path: Path, to: Path, ends: list[_TurnEnd]) -> Iterator[Step]:
     yield lambda: writer.pop().close()
 
 
+def _later(value: Any, later: int) -> Any:
+    """Return a row's data with its times so many milliseconds later."""
+    if isinstance(value, list):
+        return [_later(each, later) for each in value]
+    if not isinstance(value, dict):
+        return value
+    times = value.get("time")
+    found = {key: _later(each, later) for key, each in value.items()}
+    return found | ({"time": {key: time + later for key, time in times.items()}} if isinstance(times, dict) else {})
+
+
 def _inserting(path: Path, to: Path, moment: int, later: int, writer: list[sqlite3.Connection]) -> Step:
     """Bring a database to the state of a time, `later` milliseconds later; the connection of its writer stays open."""
 
@@ -160,6 +171,9 @@ def _inserting(path: Path, to: Path, moment: int, later: int, writer: list[sqlit
             for table in ("session", "message", "part"):
                 times = f"time_created = time_created + {later}, time_updated = time_updated + {later}"
                 connection.execute(f"UPDATE {table} SET {times}")
+            connection.create_function("later", 1, lambda data: json.dumps(_later(json.loads(data), later)))
+            for table in ("message", "part"):
+                connection.execute(f"UPDATE {table} SET data = later(data)")
         if not writer:
             state.replace(to)
             writer.append(sqlite3.connect(to, isolation_level=None))

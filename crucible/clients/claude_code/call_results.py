@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from crucible.clients.events import At, CallEnd, TaskChanged, TasksListed, TaskState
-from crucible.clients.log_values import Row, as_dict, as_str, count, line_count
+from crucible.clients.events import At, CallEnd, TaskChanged, TasksListed
+from crucible.clients.log_values import Row, as_dict, as_list, as_str, count, line_count, tasks_of, word
 
 AGENT_TOOLS = frozenset({"Task", "Agent"})
 """Tools that start a subagent; `Task` was renamed to `Agent`."""
@@ -210,56 +210,32 @@ def task_events(
     """
     given = as_dict(raw)
     if name == "TodoWrite":
-        yield TasksListed(at, _todos(arguments.get("todos", given.get("newTodos"))))
+        yield TasksListed(at, tasks_of(arguments.get("todos", given.get("newTodos"))))
     elif name == "TaskCreate":
         yield from _task_created(at, arguments, given, text)
     elif given.get("success") is not False:
         yield from _task_updated(at, arguments)
 
 
-def _todos(todos: object) -> tuple[TaskState, ...]:
-    items = [item for item in todos if isinstance(item, dict)] if isinstance(todos, list) else []
-    return tuple(
-        TaskState(
-            _word(item.get("id")) or str(number),
-            _word(item.get("content")),
-            _word(item.get("status")) or "pending",
-            _word(item.get("priority")),
-        )
-        for number, item in enumerate(items, 1)
-    )
-
-
 def _task_created(at: At, arguments: Mapping[str, Any], given: Row, text: str) -> Iterator[TaskChanged]:
     task = given.get("task")
     found = re.match(r"Task #(\S+) created", text)
-    ident = _word(task.get("id")) if isinstance(task, dict) else found.group(1) if found else ""
+    ident = word(task.get("id")) if isinstance(task, dict) else found.group(1) if found else ""
     if ident:
-        yield TaskChanged(at, ident, _word(arguments.get("subject")), "pending")
+        yield TaskChanged(at, ident, word(arguments.get("subject")), "pending")
 
 
 def _task_updated(at: At, arguments: Mapping[str, Any]) -> Iterator[TaskChanged]:
-    ident = _word(arguments.get("taskId"))
+    ident = word(arguments.get("taskId"))
     if not ident:
         return
-    needs = tuple(filter(None, map(_word, _list(arguments.get("addBlockedBy")))))
-    content = _word(arguments.get("subject")) or None
-    status = _word(arguments.get("status")) or None
+    needs = tuple(filter(None, map(word, as_list(arguments.get("addBlockedBy")))))
+    content = word(arguments.get("subject")) or None
+    status = word(arguments.get("status")) or None
     if content or status or needs:
         yield TaskChanged(at, ident, content, status, needs)
-    for other in filter(None, map(_word, _list(arguments.get("addBlocks")))):
+    for other in filter(None, map(word, as_list(arguments.get("addBlocks")))):
         yield TaskChanged(at, other, adds_dependencies=(ident,))
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _word(value: object) -> str:
-    """Return an id or a word as a string; older versions wrote ids as numbers."""
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
 LONGEST_OUTPUT = 65_000

@@ -119,6 +119,7 @@ CLIENT = ClientProfile(
     retention_days=_retention_days,
     tools_option="--tools",
     session_option="--session-id",
+    continuing=("--continue", "-c", "--resume", "-r", "--fork-session", "--from-pr"),
     native=("--resume", SESSION),
     asked=(PROMPT,),
     piped=("-p",),

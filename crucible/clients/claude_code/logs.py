@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,16 +22,17 @@ from crucible.clients.claude_code.call_results import outputs_folder
 from crucible.clients.claude_code.client import CLIENT
 from crucible.clients.claude_code.rows import ROWS, SILENT_ROWS, feed, finish
 from crucible.clients.claude_code.state import NO_ROWS, Rows, State
-from crucible.clients.events import At, Event, Unreadable
+from crucible.clients.events import Event
 from crucible.clients.log_files import (
     DEEPEST,
-    Reach,
     Resume,
     SubagentFile,
     Transcript,
     check_reachable,
+    events_of,
     files_below,
-    reach_of_lines,
+    first_rows,
+    reach_of_log,
     read_file,
     read_places,
     read_records,
@@ -197,6 +197,7 @@ def _holds(path: Path, head: _Head) -> bool:
 
 
 NAME = CLIENT.name
+reach = reach_of_log
 _SIDE_RUNS = ("agent-acompact-", "agent-aside_question-", "agent-aprompt_suggestion-")
 """File name prefixes of the client's own runs in the subagents' folder: compaction, `/btw`, suggestions."""
 _HEAD = 4 << 20
@@ -214,11 +215,6 @@ def read(transcript: Transcript, agent: str = "", resume: Resume | None = None) 
     if agent or not transcript.follows:
         return read_log(path, agent, resume=resume)
     return read_log(path, agent, rows_of(path.with_name(f"{transcript.follows}.jsonl")))
-
-
-def reach(transcript: Transcript) -> Reach:
-    """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
-    return reach_of_lines(transcript.path)
 
 
 def beside(transcript: Transcript) -> list[Path]:
@@ -242,11 +238,8 @@ def read_log(path: Path, agent: str = "", elder: Rows = NO_ROWS, resume: Resume 
     """
     state: State = resume.start.state if resume and resume.start else State(agent)
     state.elder, state.outputs = elder, partial(_outputs_of, path, agent)
-    for line, row, reason in read_places(path, resume, state.kept) if resume else read_file(path):
-        if row is None:
-            yield Unreadable(At(line, agent=agent), reason)
-        else:
-            yield from feed(state, line, row)
+    records = read_places(path, resume, state.kept) if resume else read_file(path)
+    yield from events_of(records, partial(feed, state), agent)
     yield from finish(state)
 
 
@@ -257,17 +250,7 @@ def _outputs_of(path: Path, agent: str) -> Path:
 
 def sniff(path: Path) -> bool:
     """Return whether one of the first rows looks like a row of Claude Code; False if the file cannot be read."""
-    return any(_is_row(row) for row in _first_rows(path, 20))
-
-
-def _first_rows(path: Path, limit: int) -> list[dict[str, Any]]:
-    """Return the first rows of a file, from its first megabytes; empty if the file cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(_HEAD)
-    except OSError:
-        return []
-    return [row for _, row, _ in islice(read_records(head.split(b"\n")), limit) if row is not None]
+    return any(_is_row(row) for row in first_rows(path, 20, _HEAD))
 
 
 def _is_row(row: dict[str, Any]) -> bool:
@@ -339,7 +322,7 @@ def _is_trunk(path: Path) -> bool:
     if path.suffix != ".jsonl" or path.name.startswith("agent-") or not path.is_file():
         return False
     if _UUID.match(path.stem):
-        return not any(map(_is_foreign, _first_rows(path, 1)))
+        return not any(map(_is_foreign, first_rows(path, 1, _HEAD)))
     return sniff(path)
 
 
@@ -367,7 +350,7 @@ def _siblings(folder: Path) -> dict[str, list[Path]]:
 
 
 def _session_of(path: Path) -> str:
-    source = (as_str(row.get("sessionId")) for row in _first_rows(path, 5))
+    source = (as_str(row.get("sessionId")) for row in first_rows(path, 5, _HEAD))
     return next(filter(None, source), "")
 
 

@@ -18,7 +18,16 @@ from crucible.clients.cline.client import CLIENT
 from crucible.clients.cline.messages import MessageReader, task_in
 from crucible.clients.events import At, ContextSeen, Event, Titled, Unreadable
 from crucible.clients.gemini.texts import row_id
-from crucible.clients.log_files import Reach, SubagentFile, Transcript, find_files
+from crucible.clients.log_files import (
+    NO_OBJECT,
+    Reach,
+    Record,
+    SubagentFile,
+    Transcript,
+    events_of,
+    find_files,
+    head_of,
+)
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
 from crucible.core.errors import TranscriptError
 
@@ -34,16 +43,8 @@ _FIRST = re.compile(rb'"messages"\s*:\s*\[\s*\{\s*"id"\s*:\s*"([^"]+)"')
 
 def sniff(path: Path) -> bool:
     """Return whether a file begins like a file of messages; False if it cannot be read."""
-    head = _head(path) if path.suffix == ".json" else b""
+    head = head_of(path, _HEAD) if path.suffix == ".json" else b""
     return all(sign in head for sign in _SIGNS)
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(_HEAD)
-    except OSError:
-        return b""
 
 
 def find(path: Path) -> Iterator[Transcript]:
@@ -84,15 +85,11 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
     agents: dict[str, list[str]] = {}
     for file in () if agent else transcript.subagents:
         agents.setdefault(_task(file.path), []).append(file.agent)
-    reader = MessageReader(agent, agents)
-    line = 0
-    for line, message in enumerate(as_list(document.get("messages")), 1):
-        if isinstance(message, dict):
-            yield from reader.read(line, message)
-        else:
-            yield Unreadable(At(line, agent=agent), "not an object")
+    messages = as_list(document.get("messages"))
+    found = (Record(line, each if isinstance(each, dict) else None, NO_OBJECT) for line, each in enumerate(messages, 1))
+    yield from events_of(found, MessageReader(agent, agents).read, agent)
     if reason:
-        yield Unreadable(At(line + 1, agent=agent), reason)
+        yield Unreadable(At(len(messages) + 1, agent=agent), reason)
 
 
 def _document(path: Path) -> tuple[Row, str]:
@@ -164,7 +161,7 @@ def beside(transcript: Transcript) -> list[Path]:
 
 def reach(transcript: Transcript) -> Reach:
     """Return how far a transcript goes, from its head.  Raises `OSError` if it does not exist."""
-    size, head = transcript.path.stat().st_size, _head(transcript.path)
+    size, head = transcript.path.stat().st_size, head_of(transcript.path, _HEAD)
     updated, first = _UPDATED.search(head), _FIRST.search(head)
     last = as_time(updated[1].decode("ascii", "replace")) if updated else None
     return Reach(last, size, first[1].decode("utf-8", "replace") if first else "")

@@ -41,6 +41,7 @@ CLIENT = ClientProfile(
     ),
     tools_option="--available-tools",
     session_option="--session-id",
+    continuing=("--continue", "--resume", "-r", "--connect"),
     native=("--session-id", SESSION),
     asked=("-i", PROMPT),
     piped=("--silent",),

@@ -11,20 +11,21 @@ from pathlib import Path
 
 from crucible.clients.copilot.client import CLIENT
 from crucible.clients.copilot.rows import RowReader, agent_of
-from crucible.clients.events import At, Event, Titled, Unreadable
+from crucible.clients.events import At, Event, Titled
 from crucible.clients.log_files import (
-    Reach,
     SubagentFile,
     Transcript,
+    events_of,
     find_files,
     first_rows,
-    reach_of_lines,
+    reach_of_log,
     read_file,
     rows_with,
 )
 from crucible.clients.log_values import as_dict, as_str
 
 NAME = CLIENT.name
+reach = reach_of_log
 _LOG = "events.jsonl"
 _WORKSPACE = "workspace.yaml"
 _STARTED = b'"subagent.started"'
@@ -70,12 +71,7 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
     path = transcript.path_of(agent)
     if not agent:
         yield from _title(path)
-    reader = RowReader(agent)
-    for line, row, reason in read_file(path):
-        if row is not None:
-            yield from reader.read(line, row)
-        elif not agent:
-            yield Unreadable(At(line), reason)
+    yield from events_of(read_file(path), RowReader(agent).read, None if agent else "")
 
 
 def _title(path: Path) -> Iterator[Event]:
@@ -91,8 +87,3 @@ def _title(path: Path) -> Iterator[Event]:
 def beside(transcript: Transcript) -> list[Path]:
     """Return the other files that `read` uses."""
     return [transcript.path.with_name(_WORKSPACE)]
-
-
-def reach(transcript: Transcript) -> Reach:
-    """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
-    return reach_of_lines(transcript.path)

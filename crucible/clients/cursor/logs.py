@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from crucible.clients.cursor.client import CLIENT
@@ -25,21 +26,21 @@ from crucible.clients.events import (
     ToolReturned,
     ToolUsed,
     Unknown,
-    Unreadable,
 )
 from crucible.clients.gemini.texts import row_id
 from crucible.clients.log_files import (
-    Reach,
     SubagentFile,
     Transcript,
+    events_of,
     find_files,
     first_rows,
-    reach_of_lines,
+    reach_of_log,
     read_file,
 )
 from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str
 
 NAME = CLIENT.name
+reach = reach_of_log
 _ASKED = re.compile(r"<user_query>\n?(.*?)\n?</user_query>", re.DOTALL)
 _AGENTS = "subagents"
 _ENDED = "turn_ended"
@@ -70,13 +71,10 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
     """Yield the events of the trunk or of the subagent `agent`, with one row in memory at a time."""
     opening = iter([ContextSeen(At(1, row_id("session", transcript.native_id), agent=agent), transcript.native_id)])
     reader = _Reader(transcript.native_id, agent)
-    for line, row, reason in read_file(transcript.path_of(agent)):
-        if row is not None:
-            # A file without any row is another program's.
-            yield from opening
-            yield from reader.read(line, row)
-        else:
-            yield Unreadable(At(line, agent=agent), reason)
+    # A file without any row is another program's.
+    yield from events_of(
+        read_file(transcript.path_of(agent)), lambda line, row: chain(opening, reader.read(line, row)), agent
+    )
 
 
 class _Reader:
@@ -161,8 +159,3 @@ class _Reader:
 def beside(transcript: Transcript) -> list[Path]:  # noqa: ARG001  no session uses other files
     """Return the other files that `read` uses."""
     return []
-
-
-def reach(transcript: Transcript) -> Reach:
-    """Return how far a transcript goes.  Raises `OSError` if it does not exist."""
-    return reach_of_lines(transcript.path)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from itertools import count as count_up
 from typing import NamedTuple
 
-from crucible.clients.events import CallEnd, Choice, TaskState
+from crucible.clients.events import CallEnd, Choice
 from crucible.clients.gemini.texts import is_response, parts_of, pictures, text_of
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, choice_of, count, line_count
 
@@ -214,15 +214,6 @@ _FACTS: Mapping[str, Callable[[str, Row], dict[str, object]]] = {
 
 
 # --- tasks and subagents ---------------------------------------------------------------------------------------------
-
-
-def todos(arguments: Mapping[str, object]) -> tuple[TaskState, ...]:
-    """Return the tasks written by `write_todos`; a task's id is its position."""
-    items = [as_dict(item) for item in as_list(arguments.get("todos"))]
-    return tuple(
-        TaskState(str(number), as_str(item.get("description")), as_str(item.get("status")) or "pending")
-        for number, item in enumerate(items, 1)
-    )
 
 
 def peel_report(text: str) -> tuple[str, bool]:

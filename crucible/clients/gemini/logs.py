@@ -26,7 +26,7 @@ from crucible.clients.gemini.conversation import (
 )
 from crucible.clients.gemini.messages import MessageReader
 from crucible.clients.gemini.texts import row_id
-from crucible.clients.log_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable, read_records
+from crucible.clients.log_files import DEEPEST, Reach, SubagentFile, Transcript, check_reachable, head_of, read_records
 from crucible.clients.log_values import Row, as_dict, as_list, as_str, as_time
 
 NAME = CLIENT.name
@@ -144,7 +144,7 @@ def sniff(path: Path) -> bool:
     """Return whether a file begins like a Gemini CLI log; False if the file cannot be read."""
     if path.suffix not in _SUFFIXES:
         return False
-    head = _head(path)
+    head = head_of(path, _HEAD)
     return bool(_session_of(head)) or any(_is_record(row) for row in _rows(head))
 
 
@@ -206,7 +206,7 @@ def _is_trunk(path: Path) -> bool:
 
 
 def _transcript(trunk: Path) -> Transcript:
-    session = _session_of(_head(trunk)) or trunk.stem
+    session = _session_of(head_of(trunk, _HEAD)) or trunk.stem
     return Transcript(NAME, session, trunk, tuple(_subagents(trunk.parent, session, 1, {session})))
 
 
@@ -247,14 +247,6 @@ def reach(transcript: Transcript) -> Reach:
     if size <= _HEAD and path.suffix == ".jsonl" and not any("id" in row for row in _rows(head)):
         last = None
     return Reach(last, size, _session_of(head))
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(_HEAD)
-    except OSError:
-        return b""
 
 
 def _session_of(head: bytes) -> str:

@@ -47,7 +47,6 @@ from crucible.clients.gemini.call_results import (
     plan_settled,
     report_of,
     result_of,
-    todos,
     written_plan,
 )
 from crucible.clients.gemini.conversation import Slot, TakenBack, call_key
@@ -64,7 +63,7 @@ from crucible.clients.gemini.texts import (
     text_of,
     texts_of_user,
 )
-from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, as_time, count
+from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, as_time, count, tasks_of
 
 _HUMAN = {
     Speech.PROMPT: PromptKind.TYPED,
@@ -263,7 +262,7 @@ class MessageReader:
 
     def _consequences(self, at: At, name: str, arguments: Mapping[str, object]) -> Iterator[Event]:
         if name == TASK_TOOL:
-            yield TasksListed(at, todos(arguments))
+            yield TasksListed(at, tasks_of(arguments.get("todos"), "description"))
         elif name == END_TOOL and self._by_agent:
             self._answered = True
             report = report_of(arguments)

@@ -15,10 +15,19 @@ from crucible.clients.events import (
     SubagentReturned,
     SubagentStarted,
     TasksListed,
-    TaskState,
     ToolReturned,
 )
-from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, choice_of, count, line_count
+from crucible.clients.log_values import (
+    Row,
+    arguments_of,
+    as_dict,
+    as_list,
+    as_str,
+    choice_of,
+    count,
+    line_count,
+    tasks_of,
+)
 
 AGENT_TOOLS = frozenset({"task", "subagent"})
 """Tools that start a subagent, which is a session of its own; `task` was renamed to `subagent` in 2.0."""
@@ -123,7 +132,7 @@ def returned(at: At, tool: Tool, plan: str = "", *, attended: bool = True) -> It
     facts = _DETAILS.get(tool.name)
     yield ToolReturned(at, tool.call, text, end, feedback, (facts(tool) or None) if facts else None)
     if tool.name == "todowrite" and end is CallEnd.OK:
-        yield TasksListed(at, _tasks(tool))
+        yield TasksListed(at, tasks_of(tool.arguments.get("todos") or tool.metadata.get("todos")))
 
 
 def _end(tool: Tool) -> tuple[str, CallEnd, str]:
@@ -176,20 +185,6 @@ def written_plan(tool: Tool, plan: str) -> str:
         return as_str(get("content"))
     old = as_str(get("oldString")) if tool.name == "edit" else ""
     return plan.replace(old, as_str(get("newString")), -1 if get("replaceAll") is True else 1) if old else plan
-
-
-def _tasks(tool: Tool) -> tuple[TaskState, ...]:
-    todos = as_list(tool.arguments.get("todos")) or as_list(tool.metadata.get("todos"))
-    items = [item for item in todos if isinstance(item, dict)]
-    return tuple(
-        TaskState(
-            as_str(item.get("id")) or str(number),
-            as_str(item.get("content")),
-            as_str(item.get("status")) or "pending",
-            as_str(item.get("priority")),
-        )
-        for number, item in enumerate(items, 1)
-    )
 
 
 # --- small facts -----------------------------------------------------------------------------------------------------

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from crucible.clients.events import At, Event, Unreadable
-from crucible.clients.log_files import Reach, Transcript, find_files, first_rows, reach_of_lines, read_file
+from crucible.clients.events import Event
+from crucible.clients.log_files import Transcript, events_of, find_files, first_rows, reach_of_log, read_file
 from crucible.clients.log_values import Row, as_dict, as_str, as_time
 from crucible.clients.pi.client import CLIENT
 from crucible.clients.pi.entries import EntryReader
 
 NAME = CLIENT.name
+reach = reach_of_log
 
 
 def sniff(path: Path) -> bool:
@@ -61,20 +62,10 @@ def _forked_at(path: Path) -> datetime | None:
 def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
     """Yield the events of a session, with one entry in memory at a time; there are no subagents."""
     path = transcript.path_of(agent)
-    reader = EntryReader(_forked_at(path))
-    for line, row, reason in read_file(path):
-        if row is not None:
-            yield from reader.read(line, row)
-        else:
-            yield Unreadable(At(line), reason)
+    yield from events_of(read_file(path), EntryReader(_forked_at(path)).read)
 
 
 def beside(transcript: Transcript) -> list[Path]:
     """Return the other files that `read` uses."""
     parent = _parent_file(transcript.path)
     return [parent] if parent else []
-
-
-def reach(transcript: Transcript) -> Reach:
-    """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
-    return reach_of_lines(transcript.path)

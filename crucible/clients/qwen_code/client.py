@@ -28,6 +28,7 @@ CLIENT = ClientProfile(
     ),
     tools_option="--core-tools",
     session_option="--session-id",
+    continuing=("--continue", "-c", "--resume", "-r"),
     native=("--resume", SESSION),
     asked=("-i", PROMPT),
     piped_native=("--resume", SESSION),

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from crucible.clients.events import At, Event, Unreadable
+from crucible.clients.events import Event
 from crucible.clients.log_files import (
-    Reach,
     SubagentFile,
     Transcript,
+    events_of,
     find_files,
     first_rows,
-    reach_of_lines,
+    reach_of_log,
     read_file,
     rows_with,
 )
@@ -24,6 +24,7 @@ from crucible.clients.qwen_code.client import CLIENT
 from crucible.clients.qwen_code.rows import AgentReader, RowReader, agent_of, display_of, telemetry_of
 
 NAME = CLIENT.name
+reach = reach_of_log
 _TELEMETRY = b'"ui_telemetry"'
 
 
@@ -62,11 +63,7 @@ def read(transcript: Transcript, agent: str = "") -> Iterator[Event]:
     """Yield the events of the trunk or of the subagent `agent`, with one row in memory at a time."""
     path = transcript.path_of(agent)
     reader = AgentReader(agent, _task_of(path, agent)) if agent else RowReader()
-    for line, row, reason in read_file(path):
-        if row is not None:
-            yield from reader.read(line, row)
-        elif not agent:
-            yield Unreadable(At(line), reason)
+    yield from events_of(read_file(path), reader.read, None if agent else "")
 
 
 def _task_of(path: Path, agent: str) -> str:
@@ -84,8 +81,3 @@ def _task_of(path: Path, agent: str) -> str:
 def beside(transcript: Transcript) -> list[Path]:  # noqa: ARG001  no session uses other files
     """Return the other files that `read` uses."""
     return []
-
-
-def reach(transcript: Transcript) -> Reach:
-    """Return how far a transcript goes, from its head and tail.  Raises `OSError` if it does not exist."""
-    return reach_of_lines(transcript.path)

@@ -27,7 +27,6 @@ from crucible.clients.events import (
     SubagentReturned,
     SubagentStarted,
     TasksListed,
-    TaskState,
     Titled,
     ToolReturned,
     ToolUsed,
@@ -36,7 +35,7 @@ from crucible.clients.events import (
 )
 from crucible.clients.gemini.call_results import result_of
 from crucible.clients.gemini.texts import Speech, is_response, is_thought, parts_of, pictures, text_of, texts_of_user
-from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, as_time, count, number
+from crucible.clients.log_values import Row, arguments_of, as_dict, as_list, as_str, as_time, count, number, tasks_of
 
 _AGENT_TOOLS = frozenset({"agent", "task"})
 _TASK_TOOL = "todo_write"
@@ -168,7 +167,7 @@ class RowReader:
         if name not in _AGENT_TOOLS or not used or found.end is CallEnd.REJECTED:
             yield ToolReturned(at, call, found.text, found.end, found.feedback, found.details)
         if name == _TASK_TOOL and found.end is CallEnd.OK and used:
-            yield TasksListed(at, _todos(used.arguments))
+            yield TasksListed(at, tasks_of(used.arguments.get("todos")))
 
     def _returned(self, at: At, used: ToolUsed, text: str, end: CallEnd, display: Row) -> Iterator[Event]:
         """Yield a subagent's report.  Its call does not name it: its last words are those of the report."""
@@ -286,13 +285,3 @@ def _usage(at: At, row: Row, model: str) -> Iterator[Event]:
         sent, cached, said, thoughts = (count(usage.get(key)) for key in keys)
         more = thoughts if count(usage.get("totalTokenCount")) >= sent + said + thoughts else 0
         yield UsageCounted(at, at.row, model, max(0, sent - cached), cached, said + more)
-
-
-def _todos(arguments: Mapping[str, object]) -> tuple[TaskState, ...]:
-    items = [as_dict(item) for item in as_list(arguments.get("todos"))]
-    return tuple(
-        TaskState(
-            as_str(item.get("id")) or str(place), as_str(item.get("content")), as_str(item.get("status")) or "pending"
-        )
-        for place, item in enumerate(items, 1)
-    )
