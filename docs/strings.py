@@ -39,7 +39,7 @@ NOT_SHOWN = (
     "documents/recording/command_output.py",
     "search/clickhouse/clickhouse_push.py",
     "search/clickhouse/clickhouse_queries.py",
-    "search/postgres/server_rows.py",
+    "search/postgres/server_queries.py",
     "search/question_words.py",
 )
 """Modules whose strings are patterns, queries and words to look for."""

@@ -12,12 +12,20 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from crucible.core.errors import ServerFailed
-from crucible.search.clickhouse.clickhouse_schema import WRITABLE, check_clickhouse, kept_since, stored_time
+from crucible.search.clickhouse.clickhouse_schema import (
+    EVENT_FIELDS,
+    HEAD,
+    WRITABLE,
+    check_clickhouse,
+    kept_since,
+    stored_time,
+)
 from crucible.search.clickhouse.http_server import DENIED, ClickHouse
-from crucible.search.clickhouse.levels import leveled
+from crucible.search.clickhouse.stored_terms import leveled, stored_term
+from crucible.search.recall import Event
 from crucible.search.team.conditions import OF_SESSION
 from crucible.search.team.push import Known, NewNote, Stored, settle
-from crucible.search.team.terms import ITEM_COLUMNS, TermCounts, fact_term, storable, terms_of_events, terms_of_session
+from crucible.search.team.terms import ITEM_COLUMNS, TermCounts, fact_term, storable, terms_of_events, terms_of_head
 
 _KEY_BITS, _DIGEST_BITS = 44, 32
 _GREATEST = 2**64 - 1
@@ -121,32 +129,32 @@ class _Numbered(NamedTuple):
 
     def session(self) -> dict[str, Any]:
         """Return the row of `sessions`, by column."""
-        terms = terms_of_session(self.new.rows)
+        terms = [stored_term(term) for term in self.new.rows.counts if not term.startswith("w")]
         head = {name: stored_time(value) for name, value in self.new.head.items()}
-        return {**head, "no": self.no, "version": self.version, "gone": False, "terms": leveled(terms)}
+        return {**head, "no": self.no, "version": self.version, "gone": False, "terms": terms}
 
     def events(self) -> Iterator[Sequence[Any]]:
         """Yield the rows of `events`."""
         rows, head = self.new.rows, self.new.head
-        terms, session = terms_of_events(rows), head["session_id"]
+        terms = terms_of_events(rows)
         # Facts of the session, so that a condition on them reads no other table.
-        common = [term for term in rows.counts if term.startswith(_OF_SESSION)]
+        common = [stored_term(term) for term in rows.counts if term.startswith(_OF_SESSION)]
         place = (self.no, head["project"], self.version, head["month"].isoformat())
         for at, event in enumerate(self.new.note.document.events):
-            texts = (event.id.removeprefix(session), event.kind.value, event.text, event.phase, event.phase_name)
-            facts = (event.line, storable(event.agent), storable(event.channel), storable(event.title))
-            times = (stored_time(event.at), rows.times[at], rows.replies[at], rows.kinds[at])
             found = terms.get(at, _NO_TERMS)
-            yield (
-                *place,
-                at,
-                *map(storable, texts),
-                *facts,
-                *times,
-                [*leveled(found), *(common if found.terms else ())],
-                found.words,
-                found.names,
-            )
+            stored = [*(common if found.terms else ()), *leveled(found, event.text)]
+            packed = _packed(event, head["session_id"], rows.times[at], stored)
+            yield (*place, at, rows.times[at], rows.replies[at], rows.kinds[at], found.words, found.names, packed)
+        if rows.whole:
+            packed = "\0" * len(EVENT_FIELDS) + " ".join([*common, *leveled(terms_of_head(rows))])
+            yield (*place, HEAD, rows.first, 0, -2, 0, 0, packed)
+
+
+def _packed(event: Event, session: str, seconds: int, terms: Sequence[str]) -> str:
+    """Return the column `event`, see `EVENT_FIELDS`."""
+    micros = "" if event.at is None else str(stored_time(event.at) - seconds * 1_000_000)
+    facts = (event.id.removeprefix(session), str(event.line), micros, event.kind.value, event.agent, event.channel)
+    return "\0".join(map(storable, (*facts, event.phase, event.phase_name, event.title, event.text, " ".join(terms))))
 
 
 _OF_SESSION = tuple(fact_term(field, "") for field in OF_SESSION)
@@ -224,15 +232,8 @@ _EVENT_COLUMNS = (
         "version",
         "month",
         "sequence",
-        "mark",
-        "event_type",
-        "text",
-        "phase",
-        "phase_name",
-        "line",
-        "agent",
     ),
-    *("channel", "title", "at", "seconds", "reply", "kind", "terms", "words", "names"),
+    *("seconds", "reply", "kind", "words", "names", "event"),
 )
 _NEWEST = """
     SELECT key, no, project, version, gone, toString(month), digest, clone, last, session_id FROM sessions

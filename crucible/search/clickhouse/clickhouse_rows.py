@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from crucible.search.clickhouse.clickhouse_queries import ClickHouseQueries, path_of, place_of_path
-from crucible.search.clickhouse.clickhouse_schema import check_clickhouse
+from crucible.search.clickhouse.clickhouse_queries import ClickHouseQueries
+from crucible.search.clickhouse.clickhouse_schema import EVENT_FIELDS, HEAD, check_clickhouse
+from crucible.search.clickhouse.found_rows import path_of, place_of_path
+from crucible.search.clickhouse.stored_terms import stored_term
 from crucible.search.embedded.tantivy_search import Match
 from crucible.search.question_words import field_value
 from crucible.search.recall import Event, EventKind
 from crucible.search.team.team_recall import Place, ServerState, TeamSession
-from crucible.search.team.terms import fact_term, item_of
+from crucible.search.team.terms import ITEM_COLUMNS, ItemFacts, fact_term, item_of
 
 
 class ClickHouseTables(ClickHouseQueries):
@@ -30,7 +32,7 @@ class ClickHouseTables(ClickHouseQueries):
     def events_with(self, ids: Sequence[str]) -> list[tuple[Place, Event]]:
         """See `TeamTables`."""
         sessions = [one.rpartition("#")[0] or one for one in ids]
-        facts = [fact_term("session", field_value(one)) for one in sessions]
+        facts = [stored_term(fact_term("session", field_value(one))) for one in sessions]
         rows = self._server.run(_BY_ID, {"facts": facts, "sessions": sessions})
         notes = {(int(no), project): session for no, project, session in rows}
         marks = [one.removeprefix(session) for one, session in zip(ids, sessions, strict=True)]
@@ -55,17 +57,32 @@ class ClickHouseTables(ClickHouseQueries):
         """Return the events of current notes, in order."""
         notes = self.notes_of(given["nos"])
         found = {}
-        for no, project, version, number, *rest in self._server.run(_EVENTS.format(where=where), given):
+        for no, project, version, number, seconds, event in self._server.run(_EVENTS.format(where=where), given):
             note = notes.get((int(no), project))
             if note and note.version == int(version):
-                found[path_of(no, project), number] = _event(note.shown[1], project, rest)
-        return found
+                found[path_of(no, project), number] = _event(note.session, project, int(seconds), event)
+        return dict(sorted(found.items()))
 
     def sessions_of(self, paths: Iterable[str]) -> dict[str, TeamSession]:
         """See `TeamTables`."""
         places = {path: place_of_path(path) for path in paths}
-        notes = self.notes_of(no for no, _ in places.values())
-        return {path: _session(notes[place].shown, place[1]) for path, place in places.items() if place in notes}
+        known = self.notes_of(no for no, _ in places.values())
+        notes = {path: known[place] for path, place in places.items() if place in known}
+        items = self._items([places[path][0] for path, note in notes.items() if not note.whole])
+        return {
+            path: TeamSession(
+                note.title, note.session, places[path][1], _time(note.started), items.get((*places[path], note.version))
+            )
+            for path, note in notes.items()
+        }
+
+    def _items(self, nos: Sequence[int]) -> dict[tuple[int, str, int], ItemFacts]:
+        """Return the facts of items by number, project and version."""
+        rows = self._server.run(_ITEMS, {"nos": nos}) if nos else ()
+        return {
+            (int(no), project, int(version)): item_of([*facts, _time(used), _time(changed)], project)
+            for no, project, version, *facts, used, changed in rows
+        }
 
     def state(self) -> ServerState:
         """See `TeamTables`."""
@@ -93,21 +110,30 @@ def _time(microseconds: Any) -> datetime | None:
         return None
 
 
-def _session(shown: Sequence[Any], project: str) -> TeamSession:
-    title, session, started, whole, *item = shown
-    return TeamSession(title, session, project, _time(started), None if whole else _item(item, project))
+def _event(session: str, project: str, seconds: int, packed: str) -> Event:
+    """Return an event from the column `event`: users can write any text there."""
+    values = packed.split("\0")
+    of = dict(zip(EVENT_FIELDS, [*values, *[""] * len(EVENT_FIELDS)], strict=False))
+    mark, kind, micros = of["mark"], of["event_type"], _number(of["micros"])
+    return Event(
+        session + mark if not mark or mark.startswith("#") else mark,
+        session,
+        EventKind(kind) if kind in _KINDS else EventKind.OBSERVATION,
+        of["text"],
+        of["phase"],
+        of["phase_name"],
+        _number(of["line"]) or 0,
+        None if micros is None else _time(seconds * 1_000_000 + micros),
+        of["agent"],
+        of["channel"],
+        project,
+        of["title"],
+    )
 
 
-def _item(columns: Sequence[Any], project: str) -> Any:
-    *facts, last_used, changed = columns
-    return item_of([*facts, _time(last_used), _time(changed)], project)
-
-
-def _event(session: str, project: str, row: Sequence[Any]) -> Event:
-    mark, kind, text, phase, phase_name, line, agent, channel, title, at = row
-    identity = session + mark if not mark or mark.startswith("#") else mark
-    known = EventKind(kind) if kind in _KINDS else EventKind.OBSERVATION
-    return Event(identity, session, known, text, phase, phase_name, line, _time(at), agent, channel, project, title)
+def _number(text: str) -> int | None:
+    """Return a number of at most 18 digits; None for any other text."""
+    return int(text) if len(text) < 20 and text.removeprefix("-").isdecimal() else None
 
 
 _KINDS = frozenset(kind.value for kind in EventKind)
@@ -115,10 +141,10 @@ _IN_SPANS = """
     no IN {nos:Array(UInt64)} AND arrayExists((n, first, last) -> no = n AND sequence BETWEEN first AND last,
         {nos:Array(UInt64)}, {firsts:Array(UInt32)}, {lasts:Array(UInt32)})
 """
-_EVENTS = """
-    SELECT no, project, version, sequence, mark, event_type, text, phase, phase_name, line, agent, channel, title, at
-    FROM events WHERE {where} ORDER BY no, project, sequence, version DESC LIMIT 1 BY no, project, sequence
-"""
+_EVENTS = f"SELECT no, project, version, sequence, seconds, event FROM events WHERE {{where}} AND sequence < {HEAD}"  # noqa: S608  our own pieces
+_ITEMS = f"""
+    SELECT no, project, version, {", ".join(ITEM_COLUMNS)} FROM sessions WHERE no IN {{nos:Array(UInt64)}} AND NOT whole
+"""  # noqa: S608  our own pieces
 _BY_ID = """
     SELECT DISTINCT no, project, session_id FROM sessions
     WHERE hasAnyTokens(terms, {facts:Array(String)}) AND session_id IN {sessions:Array(String)}

@@ -188,9 +188,14 @@ def terms_of_events(rows: SessionRows) -> dict[int, TermCounts]:
     return found
 
 
-def terms_of_session(rows: SessionRows) -> TermCounts:
-    """Return the terms of a whole session, or the facts of an item."""
-    return _term_counts(rows.counts, rows.words, rows.names)
+def terms_of_head(rows: SessionRows) -> TermCounts:
+    """Return the words and names of a session that are not those of its events, except tool calls."""
+    tool = KINDS.index(EventKind.TOOL)
+    left = Counter({term: times for term, times in rows.counts.items() if not term.startswith("f")})
+    for one in rows.terms:
+        if rows.kinds[one.number] != tool:
+            left.subtract({**one.counts, **dict.fromkeys(one.names, 1)})
+    return _term_counts(+left, 0, 0)
 
 
 def _term_counts(counts: Mapping[str, int], words: int, names: int) -> TermCounts:
