@@ -68,7 +68,7 @@ _TABLES = (
         INDEX by_term terms TYPE text(tokenizer = 'array', posting_list_codec = 'bitpacking'),
         CONSTRAINT writable CHECK {writable}
     ) ENGINE = ReplacingMergeTree(version) PARTITION BY toYYYYMM(month) ORDER BY (no, project, sequence)
-    SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 256""",
+    SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 512""",
     "CREATE TABLE IF NOT EXISTS {database}.kept (since Date) ENGINE = MergeTree ORDER BY since",
     "CREATE TABLE IF NOT EXISTS {database}.migrations (version UInt32, done DateTime('UTC') DEFAULT now()) ENGINE = MergeTree ORDER BY version",
 )

@@ -81,7 +81,7 @@ def test_filters_work_as_in_the_embedded_engine(both: Both) -> None:
 def test_events_are_stored_as_they_are_in_the_note(both: Both) -> None:
     here, there = both
     ids = [hit.event.id for hit in here.ask(Question("cache", limit=20), NOW).hits]
-    asked = [*ids, "nothing#00000000", "", "\0", ids[0]]
+    asked = [*ids, "nothing#00000000", "", "\0", ids[0].partition("#")[0], ids[0]]
     assert there.get(asked) == here.get(asked)
     for identity in ids[:4]:
         assert there.around(identity, 2, 3) == here.around(identity, 2, 3)
@@ -153,6 +153,25 @@ def test_replaced_moved_renamed_and_removed_notes_are_found_no_more(emptied: str
     assert said("ancient") == [("s-00001", "apollo")]
 
 
+def test_events_that_others_wrote_in_any_form_can_be_read(emptied: str) -> None:
+    pusher = open_pusher(emptied, "vault")
+    pusher.push(Held([document(1, events=1)]))
+    server = ClickHouse(emptied)
+    ((no, project, version),) = server.run("SELECT no, project, version FROM sessions")
+    columns = ("no", "project", "version", "sequence", "kind", "event")
+    forms = [
+        "",
+        "\0",
+        "#1\0two\0" + "9" * 40,
+        "\0".join("#2,²,1e9,user,\ud800".encode(errors="replace").decode().split(",")),
+    ]
+    rows = [(int(no), project, int(version), 10 + at, 0, one) for at, one in enumerate(forms)]
+    server.insert("events", columns, rows, "")
+    found = open_team(emptied).around(document(1).events[0].id, 0, 99)
+    assert len(found) == 5
+    assert [event.line for event in found[1:]] == [0] * 4
+
+
 def _found(address: str) -> list[str]:
     return [hit.event.id for hit in open_team(address).ask(Question("word1 word2 retry"), NOW).hits]
 
@@ -166,7 +185,9 @@ def test_pruning_removes_old_months_and_every_row_of_replaced_notes(emptied: str
     pusher.push(held)
     before = _found(emptied)
     prune_server(emptied)
-    assert ClickHouse(emptied).run("SELECT count(), countIf(event LIKE '%ancient%') FROM events WHERE kind >= 0") == [[14, 0]]
+    assert ClickHouse(emptied).run("SELECT count(), countIf(event LIKE '%ancient%') FROM events WHERE kind >= 0") == [
+        [14, 0]
+    ]
     assert _found(emptied) == before
     assert prune_server(emptied, datetime(2026, 4, 20, tzinfo=UTC))[1] == 1
     again = pusher.push(held)
