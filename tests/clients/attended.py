@@ -7,50 +7,21 @@ the Agent Client Protocol, Pi by its own.  Their own interfaces write the same f
 from __future__ import annotations
 
 import json
-import os
 import queue
-import signal
 import subprocess
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
 from samples.waiting import SECONDS
-from tests.clients.clients import codex_settings, opencode_settings, pi_settings
+from tests.clients.clients import codex_settings, opencode_settings, opencode_url, pi_settings
+from tests.clients.processes import post_json, running
 from tests.clients.scenario import Human, Prompt
-
-
-@contextmanager
-def _running(command: Sequence[str], project: Path, env: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A client in a group of its own, ended with all that it runs."""
-    log = Path(env["TMPDIR"]) / "client.log"
-    with log.open("wb") as errors:
-        process = subprocess.Popen(
-            command,
-            cwd=project,
-            env=dict(env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
-        )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-        for stream in (process.stdin, process.stdout):
-            if stream:
-                stream.close()
 
 
 def _told(stream: Any, prefix: bytes = b"") -> queue.Queue[dict[str, Any] | None]:
@@ -79,7 +50,7 @@ def attend_codex(
     Commands of the model's need leave.
     """
     codex_settings(env)
-    with _running([str(program), "app-server"], project, env) as process:
+    with running([str(program), "app-server"], project, env) as process:
         _Codex(process, list(humans)).play(project, prompts)
 
 
@@ -149,10 +120,8 @@ def attend_opencode(
     """Play prompts in one session of OpenCode; edits need leave, and its plan agent may ask to go on."""
     opencode_settings(env, agent={"build": {"permission": {"edit": "ask"}}})
     command = [str(program), "serve", "--port", "0", "--hostname", "127.0.0.1"]
-    with _running(command, project, {**env, "OPENCODE_EXPERIMENTAL_PLAN_MODE": "1"}) as process:
-        assert process.stdout is not None
-        url = next(line.decode().split()[-1] for line in process.stdout if b"listening" in line)
-        _OpenCode(url, list(humans)).play(prompts)
+    with running(command, project, {**env, "OPENCODE_EXPERIMENTAL_PLAN_MODE": "1"}) as process:
+        _OpenCode(opencode_url(process), list(humans)).play(prompts)
 
 
 class _OpenCode:
@@ -191,11 +160,7 @@ class _OpenCode:
             self._post(f"question/{ident}/reject", {})
 
     def _post(self, path: str, body: Mapping[str, Any]) -> Any:
-        request = urllib.request.Request(
-            f"{self._url}/{path}", json.dumps(body).encode(), {"content-type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
-            return json.loads(answer.read() or b"null")
+        return post_json(f"{self._url}/{path}", body)
 
 
 ATTEND = {"codex": attend_codex, "opencode": attend_opencode}
@@ -208,7 +173,7 @@ def attend_acp(
     command: Sequence[str], project: Path, env: Mapping[str, str], prompts: Sequence[Prompt], humans: Sequence[Human]
 ) -> None:
     """Play prompts in one session of a client that speaks the Agent Client Protocol."""
-    with _running(command, project, env) as process:
+    with running(command, project, env) as process:
         _Acp(process, list(humans)).play(project, prompts)
 
 
@@ -276,7 +241,7 @@ def attend_pi(
     del humans
     pi_settings(env)
     command = [str(program), "--mode", "rpc", "--provider", "scripted", "--model", "scripted"]
-    with _running(command, project, {**env, "PI_OFFLINE": "1"}) as process:
+    with running(command, project, {**env, "PI_OFFLINE": "1"}) as process:
         told = _told(process.stdout)
         for prompt in prompts:
             compacts = prompt.say == "/compact"

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import json
 import os
-import queue
 import signal
 import subprocess
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any
 
-from samples.waiting import SECONDS, wait_until
+from samples.waiting import wait_until
 from tests.clients.install import VERSIONS
+from tests.clients.processes import STREAMED, Kill, Streamed, post_json, run_client, running
 
 CLAUDE_TOOLS = "Bash,Read,Agent,Edit,Write,TaskCreate,TaskUpdate,mcp__crucible"
-Kill = Callable[[], bool]
-"""Whether the moment has come."""
-
 QWEN_SHIM = Path(__file__).with_name("qwen_shim.cjs")
 NOWHERE = "http://127.0.0.1:9"
 """A proxy address without a server: a client's requests to anything but the model fail at once."""
@@ -60,95 +57,12 @@ def _opencode_folder(home: Path) -> Path:
     return home / ".config" / "opencode"
 
 
-class ClaudeCode:
-    """One process of Claude Code in print mode that gets its prompts one after the other, as a context manager."""
+class ClaudeCode(Streamed):
+    """One process of Claude Code in print mode."""
 
     def __init__(self, program: Path, project: Path, env: Mapping[str, str], resume: str = "") -> None:
-        command = [str(program), "-p", "--verbose", "--allowedTools", CLAUDE_TOOLS]
-        command += ["--input-format", "stream-json", "--output-format", "stream-json"]
-        command += ["--resume", resume] if resume else []
-        self.session = ""
-        self.events: list[dict[str, Any]] = []
-        self._ended: queue.Queue[str | None] = queue.Queue()
-        # A group of its own, so that a kill takes the tools it runs along.
-        self.process = subprocess.Popen(
-            command,
-            cwd=project,
-            env=dict(env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self._error = bytearray()
-        self._threads = [
-            threading.Thread(target=self._read, daemon=True),
-            threading.Thread(target=self._read_errors, daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self.process.poll() is None:
-            self.kill()
-        for thread in self._threads:
-            thread.join(SECONDS)
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            _close(stream)
-
-    def say(self, words: str) -> None:
-        """Type a prompt, at once; while another is answered it steers."""
-        row = {"type": "user", "message": {"role": "user", "content": words}}
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(row).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def ask(self, words: str) -> str:
-        """Type a prompt and wait for the end of its answer."""
-        self.say(words)
-        return self.wait()
-
-    def wait(self) -> str:
-        found = self._ended.get(timeout=SECONDS)
-        assert found is not None, f"the client ended: {self._error.decode(errors='replace')[-2000:]}"
-        return found
-
-    def end(self) -> None:
-        """Close its input, which ends the session, and wait for it."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        code = self.process.wait(SECONDS)
-        assert code == 0, f"ended with {code}: {self._error.decode(errors='replace')[-2000:]}"
-
-    def kill(self) -> None:
-        """kill -9, with everything that it runs."""
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(SECONDS)
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            event = json.loads(line)
-            self.events.append(event)
-            self.session = event.get("session_id") or self.session
-            if event["type"] == "result":
-                self._ended.put(event.get("result", ""))
-        self._ended.put(None)
-
-    def _read_errors(self) -> None:
-        assert self.process.stderr is not None
-        self._error += self.process.stderr.read()
-
-
-def _close(stream: IO[bytes] | None) -> None:
-    try:
-        if stream is not None:
-            stream.close()
-    except BrokenPipeError:
-        return
+        command = [str(program), "-p", "--verbose", "--allowedTools", CLAUDE_TOOLS, *STREAMED]
+        super().__init__([*command, *(["--resume", resume] if resume else [])], project, env)
 
 
 def codex_settings(env: Mapping[str, str]) -> Path:
@@ -197,7 +111,7 @@ def play_codex(
         resume = ["resume", first.stem[-36:]] if first else []
         flags = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-"]
         flags[:0] = ["--dangerously-bypass-hook-trust"] if (home / "hooks.json").exists() else []
-        _run(
+        run_client(
             [str(program), "exec", *resume, *flags],
             project,
             env,
@@ -209,12 +123,61 @@ def play_codex(
 def play_opencode(
     program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
 ) -> None:
-    """Play with OpenCode, one process per prompt; later ones continue the session; otherwise like `play_codex`."""
+    """Play with OpenCode; a later call continues the session; otherwise like `play_codex`.
+
+    One process plays several prompts, since each start takes 6 seconds of the processor.
+    """
     opencode_settings(env)
-    for prompt in prompts:
-        again = ["--continue"] if (Path(env["HOME"]) / ".local/share/opencode/opencode.db").exists() else []
-        command = [str(program), "run", "--format", "json", *again]
-        _run(command, project, env, prompt, kill if prompt == prompts[-1] else None)
+    again = ["--continue"] if (Path(env["HOME"]) / ".local/share/opencode/opencode.db").exists() else []
+    if len(prompts) > 1:
+        assert not again, "its server begins a session"
+        _serve_opencode(program, project, env, prompts, kill)
+    for prompt in prompts if len(prompts) == 1 else ():
+        run_client([str(program), "run", "--format", "json", *again], project, env, prompt, kill)
+
+
+def play_opencode_at_once(program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str]) -> None:
+    """Play a session for each prompt, all at once, in one process: two that start together make the same tables."""
+    opencode_settings(env)
+    with _opencode_server(program, project, env) as url, ThreadPoolExecutor() as pool:
+        for played in [pool.submit(_begin_opencode, url, prompt) for prompt in prompts]:
+            played.result()
+
+
+def _serve_opencode(
+    program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None
+) -> None:
+    with _opencode_server(program, project, env, signal.SIGKILL if kill else signal.SIGTERM) as url:
+        session = _begin_opencode(url, prompts[0])
+        for prompt in prompts[1:-1] if kill else prompts[1:]:
+            post_json(f"{session}/message", _words(prompt))
+        if kill:
+            post_json(f"{session}/prompt_async", _words(prompts[-1]))
+            wait_until(kill, lambda: "OpenCode is where it shall be killed")
+
+
+@contextmanager
+def _opencode_server(program: Path, project: Path, env: Mapping[str, str], end: int = signal.SIGTERM) -> Iterator[str]:
+    command = [str(program), "serve", "--port", "0", "--hostname", "127.0.0.1"]
+    with running(command, project, env, end) as process:
+        yield opencode_url(process)
+
+
+def _begin_opencode(url: str, prompt: str) -> str:
+    """The address of a new session in which this prompt was answered."""
+    session = f"{url}/session/{post_json(f'{url}/session', {})['id']}"
+    post_json(f"{session}/message", _words(prompt))
+    return session
+
+
+def _words(prompt: str) -> dict[str, Any]:
+    return {"parts": [{"type": "text", "text": prompt}]}
+
+
+def opencode_url(process: subprocess.Popen[bytes]) -> str:
+    """Where OpenCode's server listens, as soon as it does."""
+    assert process.stdout is not None
+    return next(line.decode().split()[-1] for line in process.stdout if b"listening" in line)
 
 
 def copilot_settings(env: Mapping[str, str]) -> dict[str, str]:
@@ -236,7 +199,7 @@ def play_copilot(
     for prompt in prompts:
         there = (Path(env["HOME"]) / ".copilot" / "session-state").exists()
         command = [str(program), *(["--continue"] if there else []), "--allow-all-tools", "-p", prompt]
-        _run(command, project, copilot_settings(env), "", kill if prompt == prompts[-1] else None)
+        run_client(command, project, copilot_settings(env), "", kill if prompt == prompts[-1] else None)
 
 
 def qwen_settings(env: Mapping[str, str]) -> dict[str, str]:
@@ -263,12 +226,23 @@ def qwen_settings(env: Mapping[str, str]) -> dict[str, str]:
 def play_qwen(
     program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
 ) -> None:
-    """Play with Qwen Code, one process per prompt; otherwise like `play_codex`."""
+    """Play with Qwen Code, as with OpenCode: one process plays several prompts."""
     told = qwen_settings(env)
-    for prompt in prompts:
-        again = ["--continue"] if (Path(env["HOME"]) / ".qwen" / "projects").exists() else []
-        command = [str(program), "--auth-type", "openai", "--yolo", *again, "-p", prompt]
-        _run(command, project, told, "", kill if prompt == prompts[-1] else None)
+    again = ["--continue"] if (Path(env["HOME"]) / ".qwen" / "projects").exists() else []
+    command = [str(program), "--auth-type", "openai", "--yolo", *again]
+    if len(prompts) == 1:
+        run_client([*command, "-p", prompts[0]], project, told, "", kill)
+        return
+    with Streamed([*command, *STREAMED], project, told) as client:
+        for prompt in prompts[:-1]:
+            client.ask(prompt)
+        client.say(prompts[-1])
+        if kill is not None:
+            wait_until(kill, lambda: "Qwen Code is where it shall be killed")
+            client.kill()
+            return
+        client.wait()
+        client.end()
 
 
 def gemini_settings(env: Mapping[str, str]) -> dict[str, str]:
@@ -280,7 +254,8 @@ def gemini_settings(env: Mapping[str, str]) -> dict[str, str]:
     quiet = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
     settings.write_text(json.dumps(known | quiet | {"security": {"auth": {"selectedType": "gemini-api-key"}}}))
     told = {**env, "GOOGLE_GEMINI_BASE_URL": env["ANTHROPIC_BASE_URL"], "GEMINI_API_KEY": "none"}
-    return told | {"HTTP_PROXY": "", "HTTPS_PROXY": ""}  # as for Qwen Code
+    # As for Qwen Code.
+    return told | {"HTTP_PROXY": "", "HTTPS_PROXY": "", "GEMINI_CLI_NO_RELAUNCH": "true"}
 
 
 def play_gemini(program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str]) -> None:
@@ -289,7 +264,7 @@ def play_gemini(program: Path, project: Path, env: Mapping[str, str], prompts: S
     for prompt in prompts:
         again = ["-r", "latest"] if (home / "tmp").exists() and [*home.glob("tmp/*/chats/*")] else []
         command = [str(program), "--yolo", "--skip-trust", "-m", "gemini-2.5-flash", *again, "-p", prompt]
-        _run(command, project, told, "", None)
+        run_client(command, project, told, "", None)
 
 
 def pi_settings(env: Mapping[str, str]) -> None:
@@ -305,30 +280,34 @@ def pi_settings(env: Mapping[str, str]) -> None:
 def play_pi(
     program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
 ) -> None:
-    """Play with Pi, one process per prompt; otherwise like `play_codex`."""
+    """Play with Pi, one process for all prompts; otherwise like `play_codex`."""
     pi_settings(env)
-    for prompt in prompts:
-        again = ["--continue"] if (Path(env["HOME"]) / ".pi" / "agent" / "sessions").exists() else []
-        command = [str(program), "--provider", "scripted", "--model", "scripted", *again, "-p", prompt]
-        _run(command, project, {**env, "PI_OFFLINE": "1"}, "", kill if prompt == prompts[-1] else None)
+    again = ["--continue"] if (Path(env["HOME"]) / ".pi" / "agent" / "sessions").exists() else []
+    command = [str(program), "--provider", "scripted", "--model", "scripted", *again, "-p", *prompts]
+    run_client(command, project, {**env, "PI_OFFLINE": "1"}, "", kill)
 
 
-def cline_settings(program: Path, project: Path, env: Mapping[str, str]) -> None:
-    """Have Cline store where its model is."""
+def cline_settings(env: Mapping[str, str]) -> None:
+    """Write Cline's settings, as `cline auth` does, which takes seconds."""
+    folder = Path(env["HOME"]) / ".cline" / "data" / "settings"
+    folder.mkdir(parents=True, exist_ok=True)
     url = f"{env['ANTHROPIC_BASE_URL']}/v1"
-    _run([str(program), "auth", "-p", "openai", "-k", "none", "-m", "scripted", "-b", url], project, env, "", None)
+    provider = {"provider": "openai-compatible", "apiKey": "none", "model": "scripted", "baseUrl": url}
+    known = {"settings": provider, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    told = {"version": 1, "lastUsedProvider": provider["provider"], "providers": {provider["provider"]: known}}
+    (folder / "providers.json").write_text(json.dumps(told))
 
 
 def play_cline(
     program: Path, project: Path, env: Mapping[str, str], prompts: Sequence[str], kill: Kill | None = None
 ) -> None:
-    """Play with Cline CLI, one prompt, and stop its background process.  It resumes sessions in a terminal only."""
+    """Play with Cline CLI, one prompt.  It resumes sessions in a terminal only."""
     (prompt,) = prompts
-    cline_settings(program, project, env)
-    try:
-        _run([str(program), "-P", "openai", prompt], project, env, "", kill)
-    finally:
-        stop_cline(env)
+    cline_settings(env)
+    # Without its background process, which its terminal starts.
+    run_client(
+        [str(program), "-P", "openai", prompt], project, {**env, "CLINE_SESSION_BACKEND_MODE": "local"}, "", kill
+    )
 
 
 def stop_cline(env: Mapping[str, str]) -> None:
@@ -336,31 +315,3 @@ def stop_cline(env: Mapping[str, str]) -> None:
     hub = Path(env["HOME"]) / ".cline" / "data" / "locks" / "hub" / "production.json"
     if hub.exists():
         os.kill(json.loads(hub.read_text())["pid"], signal.SIGTERM)
-
-
-def _run(command: Sequence[str], project: Path, env: Mapping[str, str], prompt: str, kill: Kill | None) -> None:
-    """One process to its end, or to the moment at which it is killed, with all that it runs."""
-    log = Path(env["TMPDIR"]) / "client.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            command,
-            cwd=project,
-            env=dict(env),
-            stdin=subprocess.PIPE,
-            stdout=out,
-            stderr=out,
-            start_new_session=True,
-        )
-    try:
-        assert process.stdin is not None
-        process.stdin.write(prompt.encode())
-        process.stdin.close()
-        if kill is not None:
-            wait_until(kill, lambda: f"the client is where it shall be killed\n{log.read_text()[-2000:]}")
-            return
-        code = process.wait(SECONDS)
-        assert code == 0, f"{command} ended with {code}: {log.read_text(errors='replace')[-2000:]}"
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(SECONDS)

@@ -21,7 +21,7 @@ def _program(client: str) -> Path | Unavailable:
         return reason
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def programs() -> Programs:
     """The program of a client; skips, and says why, where it cannot be had."""
 

@@ -49,14 +49,11 @@ class Unavailable(Exception):
 
 
 def client_program(client: str) -> Path:
-    """The program of a client, installed when it is not there yet.
+    """Return the program of a client, installed when it is not there yet.
 
-    One that npm installed and that does not run is a fault.
+    It is not started: whether it runs, the tests that play with it find out.
     """
-    program = _installed() / "node_modules" / ".bin" / PROGRAMS[client]
-    ran = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=120, check=False)
-    assert ran.returncode == 0, f"{program.name} --version ends with {ran.returncode}: {ran.stderr[-300:]}"
-    return program
+    return _installed() / "node_modules" / ".bin" / PROGRAMS[client]
 
 
 @cache

@@ -21,6 +21,7 @@ from crucible.vault.events.spool_reader import load_spool
 from crucible.vault.notes.vault import Vault
 from samples.waiting import SECONDS, wait_until
 from tests.clients.clients import quiet_environment
+from tests.running import Cru
 
 GIT = ("git", "-c", "user.name=dev", "-c", "user.email=dev@example.com", "-c", "init.defaultBranch=main")
 
@@ -131,7 +132,9 @@ def make_stage(root: Path, files: Mapping[str, str] | None = None) -> Stage:
     stage.write(files or {})
     for command in (["init", "-q", "."], ["add", "-A"], ["commit", "-qm", "Initial commit", "--allow-empty"]):
         subprocess.run([*GIT, *command], cwd=stage.project, check=True, env=stage.env())
-    stage.cru("init", stage.vault, "--default")
+    # Hundreds of stages begin with this, so it starts no process.
+    made = Cru()("init", stage.vault, "--default", env=stage.env() | {"XDG_CONFIG_HOME": ""})
+    assert made.exit_code == 0, made.output
     return stage
 
 

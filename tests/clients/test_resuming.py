@@ -78,7 +78,7 @@ def tell_client(client: str, program: Path, stage: Stage) -> None:
             pi_settings(env)
             stage.more["PI_OFFLINE"] = "1"
         case "cline":
-            cline_settings(program, stage.project, env)
+            cline_settings(env)
 
 
 class _Heard:

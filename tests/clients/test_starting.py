@@ -176,7 +176,7 @@ def test_cline_gets_the_briefing_in_its_terminal_beside_the_users_prompt(stage: 
     stage.more["PATH"] = f"{program.parent}:{stage.env()['PATH']}"
     with Requests("cline") as model:
         stage.more["ANTHROPIC_BASE_URL"] = model.url
-        cline_settings(program, stage.project, stage.env())
+        cline_settings(stage.env())
         command = ["cru", "launch", "--with", "cline", "--", "-P", "openai", "-m", "scripted", "-i", SAID]
         with OnATerminal(command, stage.project, stage.env()):
             wait_until(lambda: any(OURS in text for text in model.texts), lambda: "a request has the briefing")

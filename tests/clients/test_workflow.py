@@ -6,7 +6,6 @@ import os
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import Status
 from crucible.documents.workflow.graph import Graph, build_graph
-from crucible.documents.workflow.workflow import Flow, Step, Workflow
+from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from tests.clients.clients import CLAUDE_TOOLS, play_codex, play_opencode
 from tests.clients.conftest import Programs
@@ -189,51 +188,3 @@ def test_a_session_becomes_a_workflow_and_is_carried_out(programs: Programs, tmp
         on_path(stage, program)
         check_halts_and_finishes(stage, model, path, "claude", critical)
         assert not model.unforeseen, model.unforeseen
-
-
-def test_what_was_done_becomes_the_same_workflow_whichever_client_did_it(programs: Programs, tmp_path: Path) -> None:
-    """But for the names of agents, and what each of them took."""
-    clients = ("claude-code", *PLAY)
-    every = [programs(client) for client in clients]
-    with ThreadPoolExecutor() as pool:
-        found = [*pool.map(_codified, clients, every, [tmp_path / client for client in clients])]
-    first, *others = map(_bare, found)
-    assert others == [first, first]
-    (step,) = found[0].walk()
-    assert step.name == "Add a rate limiter to this project"
-    assert "changes" in {datum.name for datum in step.outputs()}
-
-
-def _codified(client: str, program: Path, root: Path) -> Workflow:
-    """The workflow of a session that a client played and that was imported."""
-    scenario = load_scenario("work", client)
-    stage = make_stage(root, scenario.files)
-    says = scenario.says[:2]
-    with ScriptedModel(scenario) as model:
-        if client in PLAY:
-            PLAY[client](program, stage.project, stage.env(model.url), says)
-        else:
-            play_claude(program, stage, model, says)
-        assert not model.unforeseen, model.unforeseen
-    stage.cru("import", client)
-    (main,) = stage.mains()
-    stage.cru("session", "codify", main.id, "-o", root / "flow.md")
-    return read(root / "flow.md")[0]
-
-
-def _bare(workflow: Workflow) -> list[object]:
-    """A workflow without agents, figures and places, and without its title, which may be the client's own."""
-    return [*map(_bare_step, workflow.walk())]
-
-
-def _bare_step(step: Step) -> list[object]:
-    flows = [_flow(flow) for flow in step.flows]
-    statuses = [marker.status for marker in step.markers]
-    # Ids of findings come from the client's rows, and Codex's edits by a program are no outcome.
-    prose = re.sub(r"\b[a-z]+-\w+\)", "ID)", re.sub(r"(?m)^ *- (?:Did|Part): .*\n?", "", step.prose)).strip()
-    return [step.name, step.channel, step.grade, prose, flows, statuses, len(step.children)]
-
-
-def _flow(flow: Flow) -> list[object]:
-    stages = [[(datum.name, datum.type) for datum in stage] for stage in flow.stages]
-    return [stages, flow.condition, flow.target]
