@@ -99,8 +99,9 @@ class EventText(NamedTuple):
 class PlacedEvent(NamedTuple):
     """An event and the location of its text.
 
-    `noted` is its text in the note, from which its id is derived.  `lines`, read again for a hit, are the lines of the
-    passage for prose, otherwise those of the entire entry.  `keys` identify the records with the full text.
+    `noted` is its text in the note, from which its id is derived.  `lines`, read again for a hit, are those of the
+    passage, call or callout; for an inline subagent's work, those of its callout.  `keys` identify the records with the
+    full text.
     """
 
     event: Event
@@ -170,10 +171,10 @@ class _EventBuilder:
     def events_of_phase(self, phase: Phase) -> Iterator[PlacedEvent]:
         for entry in phase.entries:
             for text in texts_of(entry):
-                yield self.event(phase, text, text.lines if isinstance(entry, Prose) else entry.lines)
+                yield self.event(phase, text, entry.lines)
 
-    def event(self, phase: Phase, text: EventText, lines: Lines) -> PlacedEvent:
-        session = self._session
+    def event(self, phase: Phase, text: EventText, within: Lines) -> PlacedEvent:
+        session, lines = self._session, text.lines if text.lines.first >= 0 else within
         recorded = self._recorded(text.call) if self._recorded and text.call else None
         event = Event(
             self._id(text.kind, text.text),
@@ -182,7 +183,7 @@ class _EventBuilder:
             recorded.text if recorded else text.text,
             phase.id,
             phase.name,
-            (text.lines if text.lines.first >= 0 else lines).first + 1,
+            lines.first + 1,
             (recorded.at if recorded else None) or phase.started or session.started,
             text.agent or (str(phase.agent) if phase.agent else self._alone),
             phase.channel or session.channel or "",
@@ -230,7 +231,8 @@ def _plan(plan: Callout) -> Iterator[EventText]:
     first = plan.lines.first + 1 if plan.lines.first >= 0 else -1
     title, lines = plan.title, plan.lines
     for text in _passages(_kind(plan), plan.text, first):
-        yield text._replace(text=_joined(title, text.text), lines=lines if title else text.lines)
+        titled = Lines(lines.first, text.lines.end) if title and first > 0 else text.lines
+        yield text._replace(text=_joined(title, text.text), lines=titled)
         title = ""
     if title:
         yield EventText(_kind(plan), title, lines)

@@ -85,26 +85,28 @@ def _text_at(card: Card, lines: Sequence[str], at: int, form: int) -> str | None
     """Return an event's text from its indexed lines, without parsing the note; None if the hash does not match."""
     event, place = event_at(card, at), place_at(card, at)
     identity = event.id.rpartition("#")[2]
-    for text in _candidates(event, lines[place.first : place.end], lines[event.line - 1 : event.line], form):
-        if any(hash_of(event.kind, text, count) == identity for count in range(_MOST_REPEATS)):
-            return text
-    return None
+    texts = list(_candidates(event, lines[place.first : place.end], form))
+    tries = ((text, count) for count in range(_MOST_REPEATS) for text in texts)
+    return next((text for text, count in tries if hash_of(event.kind, text, count) == identity), None)
 
 
-def _candidates(event: Event, lines: Sequence[str], own: Sequence[str], form: int) -> Iterator[str]:
+def _candidates(event: Event, lines: Sequence[str], form: int) -> Iterator[str]:
     """Yield candidates for the event's text in these lines."""
     if event.kind is EventKind.TOOL:
-        if own and (text := _call(own[0], form)):
+        if lines and (text := _call(lines[0], form)):
             yield text
         return
     if not lines or not lines[0].startswith(">"):
         yield uncontain("\n".join(lines).strip("\n"), form=form)
         return
-    body = "\n".join(_QUOTE.sub("", line) for line in lines[1:]).strip("\n")
+    head, *below = [_QUOTE.sub("", line) for line in lines]
+    body = "\n".join(below).strip("\n")
     if finding := _FINDING.match(lines[0]):
         details = _DETAILS.match(body)
         parts = (finding[1], details[1] if details else "")
         yield "\n".join(uncontain_line(part, form=form) for part in parts if part)
+    if not head.startswith("[!"):  # a passage of a plan
+        yield uncontain("\n".join((head, *below)), form=form)
     elif event.kind is EventKind.USER:
         yield from (uncontain(text, form=form) for text in _user_texts(body))
     elif event.kind is EventKind.SUBAGENT:
@@ -113,7 +115,7 @@ def _candidates(event: Event, lines: Sequence[str], own: Sequence[str], form: in
         )
         yield f"{event.agent}\n{rest}" if rest else event.agent
     else:
-        title = lines[0].partition("]")[2].lstrip("+-").strip()
+        title = head.partition("]")[2].lstrip("+-").strip()
         body = _ATTRIBUTION.sub("", body) if event.kind in (EventKind.DECISION, EventKind.ERROR) else body
         text = uncontain(_LABEL.sub("\n", body), form=form)
         yield f"{uncontain_line(title, form=form)}\n{text}".strip("\n") if title else text

@@ -19,7 +19,7 @@ from crucible.core.named_tuples import NamedTuple
 from crucible.core.quick_imports import parse_json
 from crucible.search.recall import Document, Event, EventKind, seconds_of, time_of
 
-SCHEMA = 7
+SCHEMA = 8
 """Incremented when the content or format of the index changes; an index with a different number is rebuilt."""
 
 SIDES = ("events", "sessions")

@@ -13,6 +13,7 @@ from hypothesis import given
 from crucible.core.locks import hold
 from crucible.documents.session.markup import render_session
 from crucible.documents.session.session import (
+    Callout,
     Decision,
     Entry,
     Failure,
@@ -88,6 +89,18 @@ def test_findings_and_repeated_texts_are_found_without_parsing_the_note(tmp_path
     with mock.patch.object(rereading, "_parse_events", side_effect=AssertionError):
         first = recall(root).ask(Question("quokka census"), NOW).hits[0].event
         assert len(recall(root).around(first.id, 50, 50)) == 3 + 1 + 10 + 5 + 1 + 5
+
+
+def test_the_passages_of_a_plan_are_read_without_parsing_the_note(tmp_path: Path) -> None:
+    texts = ("# Count\n\n## Every quokka\n\nOnce a day.", "- census: by night\n- [!note] `twice`", "```\na\n\nb\n```")
+    plans = (Callout("plan", "The quokka census", "\n\n".join(texts)), Callout("plan", text="One.\n\nTwo."))
+    session = session_of("s", "A question?")
+    root = vault_of(tmp_path / "v", replace(session, phases=(*session.phases, Phase("b", entries=plans))))
+    with mock.patch.object(rereading, "_parse_events", side_effect=AssertionError):
+        first = recall(root).ask(Question("quokka"), NOW).hits[0].event
+        around = recall(root).around(first.id, 0, 9)
+    head, *rest = texts
+    assert [event.text for event in around] == [f"The quokka census\n{head}", "\n\n".join(rest), "One.", "Two."]
 
 
 def test_shortened_calls_are_found_and_shown_with_their_recorded_text(tmp_path: Path) -> None:
