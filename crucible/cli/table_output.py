@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -14,10 +13,11 @@ import toons
 from crucible.cli.options import Door, user_zone
 from crucible.cli.output import SCHEMA, clean_line, in_color, room_of, say, write_data, write_text
 from crucible.core.named_tuples import NamedTuple
+from crucible.core.patterns import late_pattern
 from crucible.core.zones import in_zone
 from crucible.vault.index.schema import LISTS, NUMBERS, TIMES, Row, path_of_cell, split_list
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
 def flat_rows(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:

@@ -12,7 +12,6 @@ import stat
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from crucible.core.errors import (
@@ -25,6 +24,7 @@ from crucible.core.errors import (
 )
 from crucible.core.file_exchange import exchange
 from crucible.core.locks import Lock, hold, timed_out
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.quick_imports import sha256
 
 LARGEST_NOTE = 64 * 1024 * 1024
@@ -39,8 +39,7 @@ _LONGEST_WAIT = 10
 """Maximum time to wait for a program that keeps writing, as a multiple of `QUIET_NS`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """A file's state when it was read: size in bytes, inode, and times in nanoseconds."""
 
     size: int

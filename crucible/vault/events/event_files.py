@@ -314,7 +314,7 @@ def _read_at(descriptor: int, start: int, count: int) -> bytes:
 
 _DEEPEST = 100
 """Maximum depth of nesting.  Deeper values are dropped: a hostile transcript must not exhaust the stack."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
 def cut_values(value: object, path: str, limit: int, cut: dict[str, int], depth: int = 0) -> object:

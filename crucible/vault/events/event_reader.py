@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import orjson
 
 from crucible.core.errors import VaultError
+from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
 from crucible.vault.events.event_archive import (
     EventLine,
@@ -31,8 +31,7 @@ from crucible.vault.events.event_files import OWN_FIELDS, archive_path, flight_f
 from crucible.vault.events.event_summary import COUNTS, load_own_meta, with_counts
 
 
-@dataclass(frozen=True, slots=True)
-class EventRecord:
+class EventRecord(NamedTuple):
     """One event or entry.  `type` is a class in `clients.events` or the entry's kind; `values` are its other fields.
 
     `cut` maps each cut field to its original size in bytes.  `line`, `row` and `agent` locate the event in the client's
@@ -47,8 +46,8 @@ class EventRecord:
     line: int = 0
     row: str = ""
     agent: str = ""
-    values: Mapping[str, object] = field(default_factory=dict)
-    cut: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, object] = {}
+    cut: Mapping[str, int] = {}
     key: str = ""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from crucible.core.named_tuples import NamedTuple
+from crucible.core.patterns import late_pattern
 from crucible.core.quick_imports import sha256
 
 
@@ -172,8 +173,8 @@ def _common_folder(git_file: Path) -> tuple[Path, str]:
     return Path(git), _fitting(name) if place else ""
 
 
-_ORIGIN = re.compile(r'^\[remote "origin"\]([^\[]*+)', re.MULTILINE)
-_URL = re.compile(r"^[ \t\r]*url[ \t]*=[ \t]*([^\s\0]{1,4096})", re.MULTILINE)
+_ORIGIN = late_pattern(r'^\[remote "origin"\]([^\[]*+)', re.MULTILINE)
+_URL = late_pattern(r"^[ \t\r]*url[ \t]*=[ \t]*([^\s\0]{1,4096})", re.MULTILINE)
 
 
 def _origin(git: Path) -> str:
