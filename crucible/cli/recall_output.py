@@ -175,14 +175,11 @@ def _heading(root: Path, path: str, line: int) -> str:
         if fence:
             closes = one.startswith(fence) and not one.strip().strip(fence[0])
             fence = "" if closes else fence
-        elif mark := _FENCE.match(one):
-            fence = mark[1]
+        elif one.startswith(("```", "~~~")):
+            fence = one[: len(one) - len(one.lstrip(one[0]))]
         elif one.startswith(("## ", "### ")):
             found = one
     return strip_heading_for_link(found.lstrip("#").strip()).strip()
-
-
-_FENCE = late_pattern(r"(`{3,}|~{3,})")
 
 
 # --- for people ------------------------------------------------------------------------------------------------------
