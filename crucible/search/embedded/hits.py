@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from crucible.core.files import LARGEST_NOTE
@@ -48,8 +49,11 @@ _MOST_REPEATS = 50
 """Maximum number of events with the same text to try before the entire note is parsed."""
 
 
-def events_of_card(root: str, card: Card, numbers: Sequence[int]) -> dict[int, Event]:
-    """Return events of a card by number, with their text and current lines.  A deleted event has the text ""."""
+def events_of_card(root: str, card: Card, numbers: Sequence[int], *, noted: bool = False) -> dict[int, Event]:
+    """Return events of a card by number, with their text and current lines.  A deleted event has the text "".
+
+    With `noted`, tool calls have their shorter text in the note, which needs no event log.
+    """
     try:
         data = _bytes_of(os.path.realpath(f"{root}/{card.path}"), root)
     except (OSError, ValueError):
@@ -63,7 +67,7 @@ def events_of_card(root: str, card: Card, numbers: Sequence[int]) -> dict[int, E
                 found[at] = event_at(card, at, event_text)
     if len(found) < len(numbers):
         found = {**_parse_events(card, data, numbers), **found}
-    return _with_call_texts(root, card, found)
+    return found if noted else _with_call_texts(root, card, found)
 
 
 def _bytes_of(path: str, root: str) -> bytes:
@@ -176,23 +180,27 @@ _Place = tuple[str, int]
 """The path of a note, and the position of an event in its card."""
 
 
+_Key = tuple[int, int, bool]
+"""The number of a note in the index, which changes whenever the note changes, the event's position, and `noted`."""
+
+
 class EventCache:
-    """Cached events by their note's number in the index, which changes whenever the note changes."""
+    """Cached events."""
 
     def __init__(self) -> None:
         self._lineage = ""
-        self._events: dict[tuple[int, int], Event] = {}
+        self._events: dict[_Key, Event] = {}
         self._size = 0
 
-    def of(self, lineage: str) -> dict[tuple[int, int], Event]:
+    def of(self, lineage: str) -> dict[_Key, Event]:
         """Return the cached events of an index.  A rebuilt index has another lineage and different note numbers."""
         if lineage != self._lineage or self._size > _MOST_CACHED:
             self._lineage, self._events, self._size = lineage, {}, 0
         return self._events
 
-    def add(self, number: int, at: int, event: Event) -> None:
+    def add(self, key: _Key, event: Event) -> None:
         """Add an event to the cache."""
-        self._events[number, at] = event
+        self._events[key] = event
         self._size += len(event.text) + _EVENT_SIZE
 
 
@@ -212,7 +220,7 @@ class EventReader:
         self._rows = manifest.rows
         self._cache = cache
         self._cached = cache.of(manifest.lineage)
-        self._events: dict[_Place, Event] = {}
+        self._events: dict[tuple[str, int, bool], Event] = {}
 
     def places_of(self, ids: Iterable[str]) -> dict[str, _Place]:
         """Return the places of events by id; unknown ids are skipped."""
@@ -232,39 +240,39 @@ class EventReader:
         first, last = max(at - max(before, 0), 0), min(at + max(after, 0), end - 1)
         return [(path, n) for n in range(first, at)], [(path, n) for n in range(at + 1, last + 1)]
 
-    def events(self, places: Iterable[_Place]) -> tuple[Event, ...]:
-        """Return the events at these places, each with its full text; "" for a deleted event."""
+    def events(self, places: Iterable[_Place], *, noted: bool = False) -> tuple[Event, ...]:
+        """Return the events at these places, each with its text, as in `events_of_card`."""
         places = list(places)
         missing: dict[str, set[int]] = {}
         for path, at in places:
-            if (path, at) in self._events:
+            if (path, at, noted) in self._events:
                 continue
-            if known := self._cached.get((self._rows[path].number, at)):
-                self._events[path, at] = known
+            if known := self._cached.get((self._rows[path].number, at, noted)):
+                self._events[path, at, noted] = known
             else:
                 missing.setdefault(path, set()).add(at)
         for path, numbers in missing.items():
-            self._read(path, sorted(numbers))
-        return tuple(self._events[place] for place in places)
+            self._read(path, sorted(numbers), noted=noted)
+        return tuple(self._events[path, at, noted] for path, at in places)
 
-    def existing(self, places: Iterable[_Place]) -> tuple[Event, ...]:
+    def existing(self, places: Iterable[_Place], *, noted: bool = False) -> tuple[Event, ...]:
         """Like `events`, but skips events that were deleted since they were indexed."""
-        return tuple(event for event in self.events(places) if event.text or event.title)
+        return tuple(event for event in self.events(places, noted=noted) if event.text or event.title)
 
-    def _read(self, path: str, numbers: Sequence[int]) -> None:
+    def _read(self, path: str, numbers: Sequence[int], *, noted: bool) -> None:
         number = self._rows[path].number
-        for at, event in self._events_of(path, numbers).items():
-            self._events[path, at] = event
+        for at, event in self._events_of(path, numbers, noted=noted).items():
+            self._events[path, at, noted] = event
             if event.text:
-                self._cache.add(number, at, event)
+                self._cache.add((number, at, noted), event)
 
-    def _events_of(self, path: str, numbers: Sequence[int]) -> dict[int, Event]:
+    def _events_of(self, path: str, numbers: Sequence[int], *, noted: bool) -> dict[int, Event]:
         card = self.cards[path]
         if any(event_at(card, at).kind is EventKind.KNOWLEDGE for at in numbers):
             document = self._items.document(path)
             events = document.events if document else ()
             return {at: events[at] if at < len(events) else event_at(card, at) for at in numbers}
-        return events_of_card(self._root, card, numbers)
+        return events_of_card(self._root, card, numbers, noted=noted)
 
 
 def hits_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerms) -> tuple[Hit, ...]:
@@ -283,9 +291,10 @@ def hits_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerms) -
         ([], []) if hit.event.kind in LISTED else reader.neighbours(found[hit.event.id][0], context, context)
         for hit in shown
     ]
-    reader.events([one for two in around for some in two for one in some])
+    reader.events([one for two in around for some in two for one in some], noted=True)
+    read = partial(reader.existing, noted=True)
     return tuple(
-        _with_snippet(hit, terms)._replace(before=reader.existing(before), after=reader.existing(after))
+        _with_snippet(hit, terms)._replace(before=read(before), after=read(after))
         for hit, (before, after) in zip(shown, around, strict=True)
     )
 

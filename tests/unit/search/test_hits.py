@@ -105,7 +105,7 @@ def test_the_passages_of_a_plan_are_read_without_parsing_the_note(tmp_path: Path
 
 def test_shortened_calls_are_found_and_shown_with_their_recorded_text(tmp_path: Path) -> None:
     call = ToolCall("Bash make", "done")
-    session = replace(session_of("s"), phases=(Phase("a", entries=(ToolCalls((call,)),)),))
+    session = replace(session_of("s"), phases=(Phase("a", entries=(ToolCalls((call,)), Prose("All is built."))),))
     root = vault_of(tmp_path / "v", session)
     ids = [hit.event.id for hit in ask(root, "make").hits]
     values = {"tool": "Bash", "command": "make", "result": "done\nwarning: quokka in line 3", "outcome": "ok"}
@@ -114,6 +114,7 @@ def test_shortened_calls_are_found_and_shown_with_their_recorded_text(tmp_path: 
     assert found(answer) == ["Bash\nmake\ndone\nwarning: quokka in line 3"]
     assert [hit.event.id for hit in answer.hits] == ids
     assert answer.hits[0].event.at == NOW - timedelta(days=1)
+    assert [one.text for one in ask(root, "built").hits[0].before] == ["Bash make\ndone"]
     for path in (root / ".crucible" / "flight" / "s").iterdir():
         path.unlink()
     assert not ask(root, "quokka").hits
