@@ -12,7 +12,7 @@ from crucible.core.text import overlap
 from crucible.search.question_words import indexable
 from crucible.search.recall import EventKind, Hit, SessionHit
 
-UNCERTAIN = "nothing certain: no event has most of the query's rare words"
+UNCERTAIN = "nothing certain: no event has enough of the query's rare words"
 _ALIKE = 0.6
 """Minimum shared part of two texts' words (Jaccard) that are about one topic."""
 _COMPARED = 2_000

@@ -128,7 +128,7 @@ class Question(NamedTuple):
 class Snippet(NamedTuple):
     """A line from an event's text; `marks` are half-open spans of the question's words, in code points.
 
-    `found` has the stems of the question's words in the event's entire text.
+    `found` has the stems of the question's words in the event's entire text and title.
     """
 
     text: str

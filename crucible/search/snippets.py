@@ -9,7 +9,7 @@ from itertools import accumulate
 from crucible.core.patterns import late_pattern
 from crucible.core.text import WORD, split_sentences
 from crucible.search.question_words import parts_of, unspaced_runs
-from crucible.search.recall import Snippet
+from crucible.search.recall import Event, Snippet
 
 WIDTH = 320
 """Maximum code points of a snippet, not counting ellipses."""
@@ -22,6 +22,12 @@ _SENTENCE_END = late_pattern(r"[.!?…]+[\"'”’)\]*_`]*(?=\s)|[。！？]|\n"
 
 Analyze = Callable[[str], Sequence[str]]
 _Mark = tuple[int, int, frozenset[str]]
+
+
+def event_snippet(event: Event, weights: Mapping[str, float], analyze: Analyze) -> Snippet:
+    """Return the snippet of an event.  The words found include those in a knowledge item's title."""
+    snippet = snippet_of(event.text or event.title, weights, analyze)
+    return snippet._replace(found=snippet.found | snippet_of(event.title, weights, analyze).found)
 
 
 def snippet_of(text: str, weights: Mapping[str, float], analyze: Analyze) -> Snippet:

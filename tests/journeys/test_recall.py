@@ -261,6 +261,11 @@ def test_an_uncertain_answer_says_so_first(told: Vault, cru: Cru) -> None:
     question = ["which", "bucket", "do", "marketing", "newsletters", "want", "for", "summer", "headers?"]
     assert found(cru, *question)["uncertain"] is True
     shown = cru("recall", *question).stdout
-    assert shown.startswith("Nothing certain: no event has most of the query's rare words\n\n1. ")
+    assert shown.startswith("Nothing certain: no event has enough of the query's rare words\n\n1. ")
     assert found(cru, "bucket")["uncertain"] is False
     assert "Nothing certain" not in cru("recall", "bucket").stdout
+
+
+def test_words_in_the_title_of_an_item_make_an_answer_certain(told: Vault, cru: Cru) -> None:
+    cru("knowledge", "add", "decision", "Retry with jitter", "At most five times.", "--scope", "global")
+    assert found(cru, "jitter", "--type", "knowledge")["uncertain"] is False

@@ -29,7 +29,7 @@ from crucible.search.recall import (
     Snippet,
     hash_of,
 )
-from crucible.search.snippets import snippet_of
+from crucible.search.snippets import event_snippet
 
 _CALL = late_pattern(r"[-*+] +(`+)(?!`)(.+?)(?<!`)\1 (?:→|->)(?: (.*))?$")
 _MARKS = "❌🚫⏹⏳"
@@ -315,7 +315,7 @@ def passages_of(reader: EventReader, ranked: Iterable[Ranked], terms: SearchTerm
 
 
 def _with_snippet(hit: Hit, terms: SearchTerms) -> Hit:
-    return hit._replace(snippet=snippet_of(hit.event.text or hit.event.title, terms.marks(), analyze))
+    return hit._replace(snippet=event_snippet(hit.event, terms.marks(), analyze))
 
 
 def _place_of(cards: Mapping[str, Card], one: Ranked) -> _Place | None:

@@ -18,7 +18,7 @@ from crucible.search.embedded.tantivy_search import Match, SearchTerms
 from crucible.search.near_words import FindNear, no_near
 from crucible.search.question_words import indexable
 from crucible.search.recall import LISTED, MOST_CONTEXT, Answer, Event, EventKind, Hit, Question, SessionHit
-from crucible.search.snippets import snippet_of
+from crucible.search.snippets import event_snippet
 from crucible.search.team.terms import ItemFacts, viewer_of
 
 
@@ -201,7 +201,7 @@ def _hits(
             near = 0 if event.kind in LISTED else context
             before = [events[path, n] for n in range(max(at - near, 0), at) if (path, n) in events]
             after = [events[path, n] for n in range(at + 1, at + near + 1) if (path, n) in events]
-            snippet = snippet_of(event.text, terms.marks(), analyze)
+            snippet = event_snippet(event, terms.marks(), analyze)
             hits.append(Hit(event, one.score, one.parts, snippet, tuple(before), tuple(after)))
     return tuple(hits)
 
