@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from crucible.core.errors import ServerFailed, UsageError
 from crucible.core.command_lines import install_command
+from crucible.core.errors import ServerFailed, UsageError
 from crucible.core.patterns import late_pattern
 from crucible.search.team.team_address import (
     ADDRESS_HINT,

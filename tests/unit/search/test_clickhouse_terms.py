@@ -32,10 +32,7 @@ def test_times_are_estimated_between_the_levels() -> None:
 def test_the_head_of_a_session_has_what_its_events_do_not_have() -> None:
     rows = rows_of(document(1, said="rocket plans"))
     head = terms_of_head(rows)
-    said = {
-        term
-        for term, hits in rows.hits.items()
-        if any(rows.kinds[hit >> 30] != KINDS.index(EventKind.TOOL) for hit in hits)
-    }
-    assert {*head.terms} | said >= {term for term in rows.whole_hits if not term.startswith("f")}
+    tool = KINDS.index(EventKind.TOOL)
+    said = {term for one in rows.terms if rows.kinds[one.number] != tool for term in (*one.counts, *one.names)}
+    assert {*head.terms} | said >= {term for term in rows.counts if not term.startswith("f")}
     assert not [term for term in head.terms if term.startswith("f") or term == "wrocket"]

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from crucible.core.command_lines import install_command
 from crucible.core.errors import CrucibleError, ServerFailed, UsageError
-from crucible.core.extras import install_command
 from crucible.search.background_update import BACKEND_VARIABLE
 from crucible.search.postgres.address import Server, place_of
 from crucible.search.recall import Question
