@@ -1,4 +1,7 @@
-"""`cru watch --clients`: from a turn's end to its note, and what it costs to start and to idle beside 5,000 known logs."""
+"""`cru watch --clients`: from a turn's end to its note, and what it costs to start and to idle beside 5,000 known logs.
+
+Files of Claude Code, and a database of Goose, in which each turn is in another session.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.importing import new_vault
 from benchmarks.measuring import Figure, environment, good_run
+from crucible.core.settings.settings import VaultSettings
+from crucible.vault.notes.vault import Note, Vault
+from samples.goose_sessions import add_turn, write_sessions
 from samples.transcripts import LARGE_ID, copy_sessions, renamer, write_large
 from samples.waiting import wait_until
 
@@ -31,9 +38,13 @@ def measure(scratch: Path) -> list[Figure]:
     copy_sessions(projects, LOGS // 5, projects=20)
     logs = sum(1 for _ in projects.rglob("*.jsonl"))
     vault = new_vault(home / "vault")
-    good_run([sys.executable, "-m", "crucible", "--vault", vault, "import"], home)
-    good_run([sys.executable, "-m", "crucible", "--vault", vault, "import"], home)  # its answer is kept
-    return [*_standing(home, vault, logs), *_turns(home, vault)]
+    _import(home, vault)
+    return [*_standing(home, vault, logs), *_turns(home, vault), *_of_a_database(scratch / "watching a database")]
+
+
+def _import(home: Path, vault: Path) -> None:
+    for _ in range(2):  # the second one keeps its answer
+        good_run([sys.executable, "-m", "crucible", "--vault", vault, "import"], home)
 
 
 def _standing(home: Path, vault: Path, logs: int) -> Iterator[Figure]:
@@ -69,9 +80,54 @@ def _turns(home: Path, vault: Path) -> Iterator[Figure]:
             wait_until(lambda said=said: said in note.read_text(encoding="utf-8"))  # type: ignore[misc]
             times.append(time.perf_counter() - began)
             time.sleep(_REST)
-    detail = f"{TURNS} turns, best {min(times):.2f} s, 9 of 10 within {sorted(times)[TURNS * 9 // 10]:.2f} s"
-    yield Figure("from a turn's end to its note, median", statistics.median(times), MEDIAN_BAR, "s", detail=detail)
-    yield Figure("from a turn's end to its note, worst", max(times), WORST_BAR, "s")
+    yield from _figures("from a turn's end to its note", times)
+
+
+def _figures(name: str, times: list[float]) -> Iterator[Figure]:
+    often = sorted(times)[len(times) * 9 // 10]
+    detail = f"{len(times)} turns, best {min(times):.2f} s, 9 of 10 within {often:.2f} s"
+    yield Figure(f"{name}, median", statistics.median(times), MEDIAN_BAR, "s", detail=detail)
+    yield Figure(f"{name}, worst", max(times), WORST_BAR, "s")
+
+
+def _of_a_database(home: Path) -> Iterator[Figure]:
+    """Each start and each turn finds one session of the database that has changed."""
+    call = {"type": "toolRequest", "id": "c", "toolCall": {"value": {"name": "shell", "arguments": {"command": "ls"}}}}
+    result = {"type": "toolResponse", "id": "c", "toolResult": {"value": [{"type": "text", "text": "a.py"}]}}
+    messages: list[dict[str, object]] = [
+        {"role": "user", "content": [{"type": "text", "text": "Fix the bug"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "I look."}, call]},
+        {"role": "user", "content": [result]},
+        {"role": "assistant", "content": [{"type": "text", "text": "It is fixed."}]},
+    ]
+    path, vault = home / ".local" / "share" / "goose" / "sessions" / "sessions.db", new_vault(home / "vault")
+    database = write_sessions(path, LOGS, messages)
+    _import(home, vault)
+    notes = {str(each): path for path, note in _notes(vault) for each in note.session.sources}
+    starts = []
+    for number in range(STARTS):
+        add_turn(database, f"s{number}", "It is fixed again.", datetime.now(UTC))
+        began = time.perf_counter()
+        with _watcher(home, vault):
+            starts.append(time.perf_counter() - began)
+    name = f"start of the watcher on a database of {LOGS:,} sessions, of which one has changed"
+    yield Figure(name, statistics.median(starts), START_BAR, "s")
+    times = []
+    with _watcher(home, vault):
+        for number in range(TURNS):
+            said, note = f"Turn {number} is done.", notes[f"goose:s{100 + number}"]
+            add_turn(database, f"s{100 + number}", said, datetime.now(UTC))
+            began = time.perf_counter()
+            wait_until(lambda said=said, note=note: said in note.read_text(encoding="utf-8"))  # type: ignore[misc]
+            times.append(time.perf_counter() - began)
+            time.sleep(_REST)
+    database.close()
+    yield from _figures("from a turn's end to its note, of a database", times)
+
+
+def _notes(root: Path) -> Iterator[tuple[Path, Note]]:
+    vault = Vault(root, VaultSettings())
+    yield from ((path, vault.read(path)) for path in vault.session_paths())
 
 
 @contextmanager

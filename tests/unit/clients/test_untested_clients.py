@@ -22,6 +22,7 @@ from crucible.clients.registry import CLIENTS, DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
 from crucible.core.zstd import compress
+from samples.goose_sessions import add_messages, add_session, new_database
 from tests.unit.clients.building import DATA, only
 from tests.unit.clients.further_clients import Row, leaves
 from tests.unit.commands.imports.places import LATER, make_vault
@@ -90,24 +91,10 @@ def write_cursor(folder: Path, rows: list[Any]) -> Path:
 
 def write_goose(folder: Path, rows: list[Any]) -> Path:
     path = folder / "sessions" / "sessions.db"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    with closing(sqlite3.connect(path)) as database:
-        database.execute(
-            "CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, user_set_name BOOLEAN, working_dir TEXT,"
-            " created_at TIMESTAMP, updated_at TIMESTAMP, accumulated_input_tokens INTEGER, accumulated_output_tokens INTEGER)"
-        )
-        database.execute(
-            "CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, role TEXT, content_json TEXT,"
-            " created_timestamp INTEGER, tokens INTEGER, metadata_json TEXT)"
-        )
-        head = ("one", "A bug", 0, "/home/dev/project", "2026-11-28 10:00:00", "2026-11-28 10:01:00", 700, 50)
-        database.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", head)
-        for number, row in enumerate(row for row in rows if isinstance(row, dict)):
-            content = json.dumps(row.get("content"))
-            told = ("one", str(row.get("role")), content, 1795860000 + number)
-            sql = "INSERT INTO messages (session_id, role, content_json, created_timestamp) VALUES (?, ?, ?, ?)"
-            database.execute(sql, told)
+    began = datetime(2026, 11, 28, 10, tzinfo=UTC)
+    with closing(new_database(path)) as database:
+        add_session(database, "one", began)
+        add_messages(database, "one", (row for row in rows if isinstance(row, dict)), began)
         database.commit()
     return path
 
