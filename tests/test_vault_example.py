@@ -36,6 +36,7 @@ from crucible.vault.notes.links import LinkTable
 from crucible.vault.notes.session_notes import heading_of
 from crucible.vault.notes.vault import Vault
 from tests.cases import for_each
+from tests.golden import check_file
 from tests.running import Cru
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -251,9 +252,7 @@ def _git(folder: Path, *args: str) -> None:
 
 def _compare_with_the_example(copied: Vault, name: str) -> None:
     """A file of the copy is the example's; with `CRUCIBLE_GOLDEN` it becomes that."""
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        (EXAMPLE / name).write_bytes((copied.root / name).read_bytes())
-    assert (copied.root / name).read_bytes() == (EXAMPLE / name).read_bytes()
+    check_file(EXAMPLE / name, (copied.root / name).read_bytes())
 
 
 def test_the_failed_session_ends_in_an_open_error_and_a_failed_call(example: Vault) -> None:
@@ -331,10 +330,7 @@ def test_the_imported_notes_are_what_an_import_writes(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE / "projects", tmp_path / "projects", dirs_exist_ok=True)
     assert len(import_real(vault).created) == 5
     for path in vault.session_paths():
-        kept = EXAMPLE / "sessions" / path.name
-        if os.environ.get("CRUCIBLE_GOLDEN"):
-            kept.write_bytes(path.read_bytes())
-        assert kept.read_bytes() == path.read_bytes()
+        check_file(EXAMPLE / "sessions" / path.name, path.read_bytes())
 
 
 # --- the workflow ------------------------------------------------------------------------------------------------
@@ -428,10 +424,7 @@ def test_the_items_of_the_example_are_as_adding_writes_them(example: Vault) -> N
 @pytest.mark.parametrize("name", [name for name in OBSIDIAN_FILES if name != START_NOTE])
 def test_the_example_has_the_files_that_init_brings(name: str) -> None:
     """`CRUCIBLE_GOLDEN=1` writes them."""
-    text = obsidian_text(name, VaultSettings())
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        (EXAMPLE / name).write_text(text, encoding="utf-8")
-    assert (EXAMPLE / name).read_text(encoding="utf-8") == text
+    check_file(EXAMPLE / name, obsidian_text(name, VaultSettings()))
 
 
 def test_every_item_leads_to_the_phase_that_it_comes_from(copied: Vault) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from crucible.clients.codex import logs as codex
-from crucible.clients.events import Event, Prompted, UsageCounted
+from crucible.clients.events import Prompted, UsageCounted
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.import_result import ImportReport
 from crucible.commands.imports.imports import import_transcripts
 from crucible.documents.session.session import Outcome, Status, Subagent
 from crucible.vault.notes.vault import Vault
+from tests.golden import check_file, check_notes, events_text
 from tests.unit.clients.codex_building import CODEX, event, meta, only, response, said, tokens, write
 from tests.unit.commands.imports.places import LATER, bytes_of, make_vault, notes_of
 
@@ -26,17 +25,14 @@ EVENTS = (*NAMES, "asked", "steered")
 GOLDEN = CODEX / "golden"
 
 
-def as_json(event: Event) -> dict[str, object]:
-    return {"event": type(event).__name__, **dataclasses.asdict(event)}
-
-
 def golden(name: str) -> str:
-    told = {
-        f"{transcript.native_id}/{agent}": [as_json(event) for event in codex.read(transcript, agent)]
-        for transcript in codex.find(CODEX / name)
-        for agent in ("", *(file.agent for file in transcript.subagents))
-    }
-    return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
+    return events_text(
+        {
+            f"{transcript.native_id}/{agent}": codex.read(transcript, agent)
+            for transcript in codex.find(CODEX / name)
+            for agent in ("", *(file.agent for file in transcript.subagents))
+        }
+    )
 
 
 def run(vault: Vault, *paths: Path, now: datetime = LATER) -> ImportReport:
@@ -45,11 +41,7 @@ def run(vault: Vault, *paths: Path, now: datetime = LATER) -> ImportReport:
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_real_rollouts_give_the_events_that_are_written_down(name: str) -> None:
-    path = GOLDEN / f"{name}.json"
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(golden(name), encoding="utf-8")
-    assert json.loads(golden(name)) == json.loads(path.read_text(encoding="utf-8"))
+    check_file(GOLDEN / f"{name}.json", golden(name))
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -78,14 +70,7 @@ def test_real_rollouts_give_the_notes_that_are_written_down(tmp_path: Path) -> N
     assert not report.unreadable
     assert not report.unknown_rows
     texts = {path.name: path.read_text(encoding="utf-8") for path in vault.session_paths()}
-    folder = GOLDEN / "import"
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("*.md"):
-            old.unlink()
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    assert texts == {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    check_notes(GOLDEN / "import", texts)
     assert [note.session.problems for note in notes_of(vault).values()] == [()] * len(texts)
     before = bytes_of(vault)
     again = run(vault, *(CODEX / name for name in NAMES))

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from functools import cache
@@ -21,6 +20,7 @@ from crucible.clients.gemini.texts import row_id
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
+from tests.golden import check_file
 from tests.unit.clients.building import DATA, only
 from tests.unit.clients.further_clients import IDS, RECORDED, Recorded, Row, golden, leaves, rows_of, write_rows
 from tests.unit.commands.imports.places import LATER, make_vault, notes_of
@@ -32,11 +32,7 @@ Counted = tuple[int, int, int]
 
 @EACH
 def test_a_recording_gives_the_events_that_are_written_down(recorded: Recorded) -> None:
-    path = DATA / recorded.client / "golden" / f"{recorded.name}.txt"
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(golden(recorded), encoding="utf-8")
-    assert golden(recorded) == path.read_text(encoding="utf-8")
+    check_file(DATA / recorded.client / "golden" / f"{recorded.name}.txt", golden(recorded))
 
 
 @EACH

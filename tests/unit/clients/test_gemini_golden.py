@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from crucible.clients.events import Event, Prompted, ToolUsed, UsageCounted
+from crucible.clients.events import Prompted, ToolUsed, UsageCounted
 from crucible.clients.gemini import logs as gemini
 from crucible.clients.log_files import Transcript
 from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.imports import import_transcripts
+from tests.golden import check_file, events_text
 from tests.unit.clients.building import DATA, only
 from tests.unit.commands.imports.places import make_vault
 
@@ -30,27 +29,15 @@ def longest(name: str) -> Transcript:
     return max(gemini.find(GEMINI / name), key=lambda found: found.path.stat().st_size)
 
 
-def as_json(event: Event) -> dict[str, object]:
-    return {"event": type(event).__name__, **dataclasses.asdict(event)}
-
-
 def golden(name: str) -> str:
     found = longest(name)
     agents = ("", *(sub.agent for sub in found.subagents))
-    told = {agent: [as_json(event) for event in gemini.read(found, agent)] for agent in agents}
-    return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
-
-
-def check(path: Path, now: str) -> None:
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(now, encoding="utf-8")
-    assert now == path.read_text(encoding="utf-8")
+    return events_text({agent: gemini.read(found, agent) for agent in agents})
 
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_real_logs_give_the_events_that_are_written_down(name: str) -> None:
-    check(GEMINI / "golden" / f"{name}.json", golden(name))
+    check_file(GEMINI / "golden" / f"{name}.json", golden(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,7 +45,7 @@ def test_real_logs_give_the_notes_that_are_written_down(name: str, tmp_path: Pat
     vault = make_vault(tmp_path / "vault")
     import_transcripts(vault, DIALECTS["gemini"], [GEMINI / name], options=ImportOptions(LATER))
     notes = sorted(vault.session_paths())
-    check(GEMINI / "golden" / f"{name}.md", "\n".join(note.read_text(encoding="utf-8") for note in notes))
+    check_file(GEMINI / "golden" / f"{name}.md", "\n".join(note.read_text(encoding="utf-8") for note in notes))
 
 
 @pytest.mark.parametrize(("name", "messages"), [("limiter", 8), ("resumed", 5), ("rewind", 7), ("fault", 1)])

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from crucible.clients.claude_code import logs as claude_code
-from crucible.clients.events import Event, UsageCounted
+from crucible.clients.events import UsageCounted
+from tests.golden import check_file, events_text
 from tests.unit.clients.building import DATA, only
 
 NAMES = ("limiter", "retry")
 
 
-def as_json(event: Event) -> dict[str, object]:
-    return {"event": type(event).__name__, **dataclasses.asdict(event)}
-
-
 def golden(name: str) -> str:
     (transcript,) = claude_code.find(DATA / "claude-code" / name)
     files = {"": transcript.path, **{sub.agent: sub.path for sub in transcript.subagents}}
-    told = {agent: [as_json(e) for e in claude_code.read_log(path, agent)] for agent, path in files.items()}
-    return json.dumps(told, ensure_ascii=False, indent=1, default=str) + "\n"
+    return events_text({agent: claude_code.read_log(path, agent) for agent, path in files.items()})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_real_transcripts_give_the_events_that_are_written_down(name: str) -> None:
-    path = DATA / "golden" / f"{name}.json"
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(golden(name), encoding="utf-8")
-    assert json.loads(golden(name)) == json.loads(path.read_text(encoding="utf-8"))
+    check_file(DATA / "golden" / f"{name}.json", golden(name))
 
 
 @pytest.mark.parametrize(("name", "said"), [("limiter", 12 * 42), ("retry", 7 * 42)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 
 import pytest
@@ -11,9 +9,9 @@ import pytest
 from crucible.clients.events import ContextSeen, Prompted, PromptKind, Unknown, Unreadable, UsageCounted
 from crucible.documents.session.session import Outcome, Subagent
 from crucible.vault.notes.vault import Vault
+from tests.golden import check_file, check_notes, events_text
 from tests.unit.clients.building import DATA, only
 from tests.unit.clients.opencode_building import NAMES, REAL, run_import, told
-from tests.unit.clients.test_golden import as_json
 from tests.unit.commands.imports.places import bytes_of, make_vault, notes_of
 
 GOLDEN = DATA.parent / "golden" / "import-opencode"
@@ -21,12 +19,7 @@ GOLDEN = DATA.parent / "golden" / "import-opencode"
 
 @pytest.mark.parametrize("name", [*NAMES, "asked"])
 def test_real_databases_give_the_events_that_are_written_down(name: str) -> None:
-    path = DATA / "golden" / f"opencode-{name}.json"
-    found = {session: [as_json(event) for event in events] for session, events in told(REAL / name).items()}
-    text = json.dumps(found, ensure_ascii=False, indent=1, default=str) + "\n"
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        path.write_text(text, encoding="utf-8")
-    assert json.loads(text) == json.loads(path.read_text(encoding="utf-8"))
+    check_file(DATA / "golden" / f"opencode-{name}.json", events_text(told(REAL / name)))
 
 
 def test_real_databases_give_the_notes_that_are_written_down(tmp_path: Path) -> None:
@@ -36,13 +29,7 @@ def test_real_databases_give_the_notes_that_are_written_down(tmp_path: Path) -> 
         assert not run_import(vault, REAL / name).unreadable
         for path in vault.session_paths():
             texts[f"{name}/{path.name}"] = path.read_text(encoding="utf-8")
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        for name, text in texts.items():
-            (GOLDEN / name).parent.mkdir(parents=True, exist_ok=True)
-            (GOLDEN / name).write_text(text, encoding="utf-8")
-    assert texts == {
-        path.relative_to(GOLDEN).as_posix(): path.read_text(encoding="utf-8") for path in GOLDEN.glob("*/*.md")
-    }
+    check_notes(GOLDEN, texts)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "asked"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.property_values import link_to
 from crucible.documents.session.session import Outcome, Status, Subagent
 from crucible.vault.notes.vault import Vault
+from tests.golden import check_notes
 from tests.unit.commands.imports.places import DATA, REAL, bytes_of, make_vault, notes_of, run_import
 
 GOLDEN = DATA / "golden" / "import"
@@ -28,13 +28,7 @@ def imported(tmp_path: Path) -> Vault:
 
 def test_real_transcripts_give_the_notes_that_are_written_down(imported: Vault) -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in imported.session_paths()}
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        GOLDEN.mkdir(parents=True, exist_ok=True)
-        for old in GOLDEN.glob("*.md"):
-            old.unlink()
-        for name, text in texts.items():
-            (GOLDEN / name).write_text(text, encoding="utf-8")
-    assert texts == {path.name: path.read_text(encoding="utf-8") for path in GOLDEN.glob("*.md")}
+    check_notes(GOLDEN, texts)
 
 
 def test_importing_twice_changes_no_byte(imported: Vault) -> None:

@@ -55,6 +55,7 @@ from crucible.vault.notes.vault import Note, Vault
 from samples.hostile_texts import hostile_text
 from tests.cases import for_each
 from tests.conftest import ROOT
+from tests.golden import check_file
 from tests.unit.vault.index.tables import new_vault, refreshed, write
 
 GOLDEN = ROOT / "tests" / "data" / "golden" / "index"
@@ -180,11 +181,7 @@ def test_the_rows_of_the_example_vault_are_written_down(table: str, tmp_path: Pa
     view = refreshed(root).view
     lines = [line for shard in view.shards for line in view._read(table, shard).split(b"\n") if line]
     text = head_of(table, len(lines)) + b"\n".join(lines) + b"\n"
-    kept = GOLDEN / f"{table}.toon"
-    if os.environ.get("CRUCIBLE_GOLDEN"):
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_bytes(text)
-    assert text.decode() == kept.read_text(encoding="utf-8")
+    check_file(GOLDEN / f"{table}.toon", text.decode())
 
 
 # --- the other tables --------------------------------------------------------------------------------------------
