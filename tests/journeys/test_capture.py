@@ -24,9 +24,9 @@ from crucible.core.settings.settings import load_vault_settings
 from crucible.memory.bookmarks.resume_tickets import CAPTURES
 from crucible.memory.knowledge.knowledge_folder import load_items
 from crucible.vault.notes.vault import Vault
+from tests.git_repositories import made
 from tests.paths import ROOT
 from tests.running import Cru
-from tests.unit.memory.bookmarks.git_repositories import made
 
 ID = "2026-11-21-limiter"
 NOTE = """\

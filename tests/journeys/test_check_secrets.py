@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from crucible.core.errors import SecretsError
 from crucible.core.settings.settings import load_vault_settings
 from crucible.vault.events.event_files import archive_folder
 from crucible.vault.notes.vault import Vault
+from tests.git_repositories import git
 from tests.journeys.notes import LIMITER, note, write
 from tests.running import Cru
 from tests.trusting import trust
@@ -184,12 +184,6 @@ def test_staged_goes_only_with_secrets_and_without_an_id(cru: Cru, args: list[st
 # --- what is staged --------------------------------------------------------------------------------------------------
 
 
-def _git(folder: Path, *args: str) -> str:
-    command = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", *args]
-    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout
-
-
 def _staged(cru: Cru) -> list[str]:
     result = cru("session", "check", "--secrets", "--staged")
     assert result.exit_code == (3 if result.stdout else 0), result.stderr
@@ -199,19 +193,19 @@ def _staged(cru: Cru) -> list[str]:
 
 @pytest.fixture
 def repository(vault: Vault) -> Path:
-    _git(vault.root, "init", "-q")
-    _git(vault.root, "add", ".")
-    _git(vault.root, "commit", "-qm", "vault")
+    git(vault.root, "init", "-q")
+    git(vault.root, "add", ".")
+    git(vault.root, "commit", "-qm", "vault")
     return vault.root
 
 
 def test_the_staged_bytes_count_and_not_the_files(repository: Path, cru: Cru) -> None:
     path = repository / "sessions" / "a.md"
     path.write_text(f"one\n{GITHUB}\n")
-    _git(repository, "add", ".")
+    git(repository, "add", ".")
     path.write_text("clean\n")
     assert _staged(cru) == ["sessions/a.md:2: secret: github-token"]
-    _git(repository, "add", ".")
+    git(repository, "add", ".")
     path.write_text(f"{GITHUB}\n")
     assert _staged(cru) == []
 
@@ -219,40 +213,40 @@ def test_the_staged_bytes_count_and_not_the_files(repository: Path, cru: Cru) ->
 def test_only_added_lines_count(repository: Path, cru: Cru) -> None:
     path = repository / "a.txt"
     path.write_text(f"one\n{GITHUB}\nthree\nfour\nfive\n")
-    _git(repository, "add", ".")
-    _git(repository, "commit", "-qm", "too late")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "too late")
     path.write_text(f"zero\none\n{GITHUB}\nthree\n--- a/x\n+++ b/x\n@@ -1 +1 @@\nfive\n{GITHUB}")
-    _git(repository, "add", ".")
+    git(repository, "add", ".")
     assert _staged(cru) == ["a.txt:9: secret: github-token"]
 
 
 def test_a_line_without_an_end_is_an_added_line_when_it_gets_one(repository: Path, cru: Cru) -> None:
     for name in ("a", "b"):
         (repository / name).write_text("x")
-    _git(repository, "add", ".")
-    _git(repository, "commit", "-qm", "x")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "x")
     (repository / "a").write_text(f"x\ny {GITHUB}")
     (repository / "b").write_text(f"x {GITHUB}\n")
-    _git(repository, "add", ".")
+    git(repository, "add", ".")
     assert _staged(cru) == ["a:2: secret: github-token", "b:1: secret: github-token"]
 
 
 def test_a_key_counts_when_only_lines_of_its_middle_are_new(repository: Path, cru: Cru) -> None:
     path = repository / "key.txt"
     path.write_text(KEY)
-    _git(repository, "add", ".")
-    _git(repository, "commit", "-qm", "x")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "x")
     lines = KEY.split("\n")
     path.write_text("\n".join([*lines[:2], lines[1][::-1], *lines[2:]]))
-    _git(repository, "add", ".")
+    git(repository, "add", ".")
     assert _staged(cru) == ["key.txt:3: secret: private-key"]
 
 
 def test_odd_names_kinds_of_files_and_the_users_own_settings_change_nothing(repository: Path, cru: Cru) -> None:
     (repository / "plain.bin").write_text("a\nb\n")
     (repository / "turns").write_text("x")
-    _git(repository, "add", ".")
-    _git(repository, "commit", "-qm", "x")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "x")
     for name in ("ä ö.txt", "tab\there", 'quote"d', "new\nline"):
         (repository / name).write_text(GITHUB)
     (repository / "wide.txt").write_bytes(f"a\n{GITHUB}".encode("utf-16"))
@@ -270,9 +264,9 @@ def test_odd_names_kinds_of_files_and_the_users_own_settings_change_nothing(repo
         ("diff.relative", "true"),
         ("diff.submodule", "log"),
     ):
-        _git(repository, "config", key, value)
+        git(repository, "config", key, value)
     (repository / "order").write_text("wide*\n*.bin\n")
-    _git(repository, "add", ".")
+    git(repository, "add", ".")
     assert sorted(line.partition(": ")[0] for line in _staged(cru)) == [
         "new⏎line:1",
         "plain.bin:3",
@@ -286,7 +280,7 @@ def test_odd_names_kinds_of_files_and_the_users_own_settings_change_nothing(repo
 
 def test_a_staged_name_that_holds_a_secret_counts(repository: Path, cru: Cru) -> None:
     (repository / f"{GITHUB}.txt").write_text("x")
-    _git(repository, "add", ".")
+    git(repository, "add", ".")
     assert _staged(cru) == ["[REDACTED:github-token].txt:1: secret-in-name: github-token"]
 
 
@@ -295,28 +289,28 @@ def test_of_a_larger_repository_only_the_vaults_files_count(tmp_path: Path) -> N
 
     root = tmp_path / "code" / "notes[1]"
     root.mkdir(parents=True)
-    _git(tmp_path / "code", "init", "-q")
+    git(tmp_path / "code", "init", "-q")
     init_vault(root)
     cru = Cru(Vault(root))
     (tmp_path / "code" / "main.py").write_text(GITHUB)
     (tmp_path / "code" / "notes1").write_text(GITHUB)
     (root / "a.md").write_text(GITHUB)
-    _git(tmp_path / "code", "add", ".")
+    git(tmp_path / "code", "add", ".")
     assert _staged(cru) == ["a.md:1: secret: github-token"]
 
 
 def test_a_submodule_and_a_removed_file_are_no_text(repository: Path, cru: Cru, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    _git(other, "init", "-q")
-    _git(other, "commit", "-qm", "x", "--allow-empty")
+    git(other, "init", "-q")
+    git(other, "commit", "-qm", "x", "--allow-empty")
     (repository / "bad").write_text(GITHUB)
-    _git(repository, "add", ".")
-    _git(repository, "commit", "-qm", "x")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "x")
     (repository / "bad").unlink()
-    _git(repository, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "sub")
+    git(repository, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "sub")
     (repository / "z").write_text(GITHUB)
-    _git(repository, "add", ".")
+    git(repository, "add", ".")
     assert _staged(cru) == ["z:1: secret: github-token"]
 
 
@@ -337,7 +331,7 @@ def test_without_git_the_check_fails(vault: Vault, tmp_path: Path, monkeypatch: 
 def test_a_repository_that_the_vault_is_not_in_is_refused(vault: Vault, cru: Cru, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere"
     other.mkdir()
-    _git(other, "init", "-q")
+    git(other, "init", "-q")
     result = cru(
         "session",
         "check",
@@ -351,7 +345,7 @@ def test_a_repository_that_the_vault_is_not_in_is_refused(vault: Vault, cru: Cru
 
 def test_what_to_do_is_said(repository: Path, cru: Cru) -> None:
     (repository / "a").write_text(GITHUB)
-    _git(repository, "add", ".")
+    git(repository, "add", ".")
     said = cru("session", "check", "--secrets", "--staged").stderr
     assert "`allow` under `[secrets]`" in said
     assert "replace the secret" in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from crucible.memory.history.history import Capture, Captures, HistoryEntry, HistoryLine
 from crucible.memory.history.history_folder import keep_entry
 from crucible.vault.notes.vault import Vault
+from tests.git_repositories import commit, git
 from tests.journeys.notes import note
 from tests.running import Cru
 
@@ -144,18 +144,14 @@ def test_without_git_it_goes_into_the_trash(cru: Cru, vault: Vault, names: list[
 def test_what_git_has_is_removed_and_what_was_changed_since_goes_into_the_trash(
     cru: Cru, vault: Vault, names: list[str], trash: Path
 ) -> None:
-    for words in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "A"],
-    ):
-        subprocess.run(["git", *words], cwd=vault.root, check=True)
+    git(vault.root, "init", "-q")
+    commit(vault.root)
     changed = vault.root / "history" / f"{names[1]}-history.md"
     changed.write_text(changed.read_text() + "\nMine.\n")
     ran = cru("history", "prune", "--yes", "--max-entries", "1")
     assert "removed 2 histories: 1 still in git, 1 in the trash" in ran.stderr
     assert [path.stem for path in trash.iterdir()] == [f"{names[1]}-history"]
-    subprocess.run(["git", "checkout", "-q", "--", "history"], cwd=vault.root, check=True)
+    git(vault.root, "checkout", "-q", "--", "history")
     assert len(list((vault.root / "history").iterdir())) == 3
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, append_bookmark, latest, load_bookmarks
 from crucible.vault.notes.vault import Vault
+from tests.git_repositories import commit, made
 from tests.running import Cru, CruProcess
-from tests.unit.memory.bookmarks.git_repositories import commit, made
 
 NOTE = """\
 ---

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from crucible.vault.notes.vault import Vault
+from tests.git_repositories import git
 from tests.running import Cru, CruProcess
 from tests.unit.integrations.hooks.playing import Client, log_of, sync, turn
 from tests.unit.integrations.mcp.talking import call, place_of
@@ -25,12 +26,6 @@ LINE = 'warning: ignored until you accept it with "cru trust": '
 EMPTY = 'No sessions yet. Run "cru import" to import the sessions on this machine.\n'
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def git(folder: Path, *args: str) -> str:
-    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always")
-    done = subprocess.run(["git", *identity, *args], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from crucible.search.team_servers import open_pusher, open_team, set_up_server
 from crucible.vault.notes.vault import Vault
 from samples.postgres_server import Running, Team
 from samples.pushed_documents import Held, document, documents, everything
+from tests.git_repositories import git
 from tests.paths import ROOT
 from tests.unit.search.vaults import session_of, vault_of, write
 
@@ -262,9 +263,9 @@ def test_copies_share_the_vault_id_but_not_the_clone_id(tmp_path: Path) -> None:
     first = identities(root)
     assert identities(root) == first
     assert len({*first}) == 2
-    subprocess.run(["git", "init", "-q", root], check=True)
-    subprocess.run(["git", "-C", root, "add", "."], check=True)
-    kept = subprocess.run(["git", "-C", root, "ls-files"], check=True, capture_output=True, text=True).stdout
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    kept = git(root, "ls-files")
     assert ".crucible/memory/vault-id" in kept
     assert "clone-id" not in kept
     (root / ".crucible/memory/vault-id").write_text("<<<<<<< HEAD")

@@ -29,6 +29,7 @@ from crucible.memory.tasks.annotations import (
 )
 from crucible.memory.tasks.task import Annotation, Ref, TaskDecision
 from crucible.vault.notes.vault import Vault
+from tests.git_repositories import commit, git
 from tests.journeys.notes import note
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -158,10 +159,8 @@ def test_a_subagent_s_session_has_no_history_of_its_own(place: Vault) -> None:
 def test_what_is_beyond_the_limits_goes_only_where_the_settings_say_so(place: Vault) -> None:
     place.create("2026-11-01-old", note("2026-11-01-old", "## A\n", started="2026-11-01T10:00:00Z"))
     end(place, "2026-11-01-old")
-    subprocess.run(["git", "init", "-q"], cwd=place.root, check=True)
-    subprocess.run(["git", "add", "-A"], cwd=place.root, check=True)
-    commit = ["git", "-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "A"]
-    subprocess.run(commit, cwd=place.root, check=True)
+    git(place.root, "init", "-q")
+    commit(place.root)
     kept = HistorySettings(max_entries=1)
     place.settings = place.settings._replace(history=kept)
     assert end(place).done == ()

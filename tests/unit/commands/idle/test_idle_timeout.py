@@ -21,6 +21,7 @@ from crucible.vault.index.index import Index
 from crucible.vault.index.watch.watcher import watch
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
+from tests.git_repositories import git
 from tests.running import Cru, CruProcess
 from tests.unit.commands.imports.places import bytes_of
 
@@ -317,9 +318,8 @@ def test_the_bookmark_tells_git_where_somebody_stands_in_the_sessions_project(
 ) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()
-    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", "-C", str(folder)]
-    subprocess.run([*git, "init", "-q", "-b", "trunk"], check=True)
-    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    git(folder, "init", "-q", "-b", "trunk")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "x")
     for name, project in (("ours", "shop"), ("theirs", "other")):
         quiet(vault, name, NOTE.replace("status:", f"project: {project}\nstatus:"))
     monkeypatch.chdir(folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -15,6 +14,7 @@ from crucible.core.errors import EditRefused, UsageError, VaultError
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason, load_bookmarks
 from crucible.memory.summary.brief import find_brief
 from crucible.vault.notes.vault import Vault
+from tests.git_repositories import git
 
 WHEN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 BROKEN = "---\nstatus: active\nx: [\n---\n\n# A\n\n## One\n"
@@ -128,9 +128,8 @@ def test_a_bookmark_has_the_git_state_of_its_own_project_only(vault: Vault, tmp_
     for name in ("shop", "other"):
         folder = tmp_path / name
         folder.mkdir()
-        git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", "-C", str(folder)]
-        subprocess.run([*git, "init", "-q", "-b", "trunk"], check=True)
-        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+        git(folder, "init", "-q", "-b", "trunk")
+        git(folder, "commit", "-q", "--allow-empty", "-m", "x")
     begun = record.session("Fix it", vault=vault, cwd=tmp_path / "shop")
     begun.pause()
     record.open(begun.id, vault=vault).pause()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,15 +17,11 @@ from crucible.commands.resume.material_gathering import find_drift
 from crucible.commands.resume.resume_material import Drift, FileChange
 from crucible.core.git import digest_of, read_repository
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
+from tests.git_repositories import git
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 _NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
-
-
-def git(folder: Path, *args: str) -> str:
-    command = ["git", "-c", "user.name=dev", "-c", "user.email=dev@example.com", *args]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def commit(folder: Path, subject: str) -> str:

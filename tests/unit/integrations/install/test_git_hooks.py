@@ -20,13 +20,9 @@ from crucible.integrations.install.git_hooks import (
     is_installed,
     uninstall_hook,
 )
+from tests.git_repositories import git
 
 COMMAND = ["/nowhere/cru"]
-
-
-def git(folder: Path, *args: str) -> str:
-    command = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", *args]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture

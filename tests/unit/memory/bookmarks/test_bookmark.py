@@ -29,8 +29,8 @@ from crucible.vault.logs import jsonl_store as lines
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 from samples.waiting import SECONDS, pauses
+from tests.git_repositories import commit, git
 from tests.unit.memory.bookmarks.bookmark_strategies import bookmarks
-from tests.unit.memory.bookmarks.git_repositories import commit, git
 
 NOW = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 ONE = Bookmark("b-1", "2026-11-21-x", NOW, StopReason.PAUSED, note="first")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from crucible.memory.bookmarks.bookmark import (
     shorten_bookmarks,
 )
 from crucible.vault.logs.jsonl_store import append_line, append_lines, rewrite_lines
+from tests.git_repositories import git
 from tests.unit.memory.bookmarks.bookmark_strategies import bookmarks
 
 NOW = datetime(2026, 2, 22, 9, tzinfo=UTC)
@@ -155,22 +155,18 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_union_merge_of_a_shortened_file_and_an_appended_one_loses_no_bookmark(tmp_path: Path) -> None:
-    def git(*args: str) -> None:
-        who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-        subprocess.run(["git", *who, *args], cwd=tmp_path, check=True, capture_output=True)
-
-    git("init", "-b", "main")
+    git(tmp_path, "init", "-b", "main")
     (tmp_path / ".gitattributes").write_text(".crucible/memory/**/*.jsonl merge=union\n")
     append_bookmark(tmp_path, OLD)
-    git("add", "-A")
-    git("commit", "-m", "one")
-    git("checkout", "-b", "side")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-m", "one")
+    git(tmp_path, "checkout", "-b", "side")
     append_bookmark(tmp_path, NEW)
-    git("commit", "-am", "two")
-    git("checkout", "main")
+    git(tmp_path, "commit", "-am", "two")
+    git(tmp_path, "checkout", "main")
     shorten_bookmarks(tmp_path, ["b-1"])
-    git("commit", "-am", "three")
-    git("merge", "side")
+    git(tmp_path, "commit", "-am", "three")
+    git(tmp_path, "merge", "side")
     loaded = load_bookmarks(tmp_path)
     assert ([one.id for one in loaded.found], loaded.problems) == (["b-1", "b-2"], ())
     assert all(orjson.loads(line) for line in _path(tmp_path).read_bytes().split(b"\n") if line)

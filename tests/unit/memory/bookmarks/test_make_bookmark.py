@@ -20,7 +20,7 @@ from crucible.memory.bookmarks.bookmark import MOST_FILES, Bookmark, StopReason,
 from crucible.memory.bookmarks.make_bookmark import LONGEST_BLOCKER, LONGEST_NOTE, make_bookmark
 from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
-from tests.unit.memory.bookmarks.git_repositories import commit, git, made
+from tests.git_repositories import commit, git, made
 
 NOW = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ0cD2fG4hJ6"

@@ -19,7 +19,7 @@ from crucible.core.git import (
     read_repository,
     run_git,
 )
-from tests.unit.memory.bookmarks.git_repositories import commit, git, made
+from tests.git_repositories import commit, git, made
 
 
 @pytest.fixture

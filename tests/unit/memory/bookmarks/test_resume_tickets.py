@@ -11,7 +11,7 @@ from crucible.core.errors import BadSessionId
 from crucible.core.secrets import Scanner
 from crucible.memory.bookmarks.resume_tickets import find_ticket, has_tickets, issue_ticket
 from crucible.vault.notes.vault import Vault
-from tests.unit.memory.bookmarks.git_repositories import commit, git
+from tests.git_repositories import commit, git
 
 NOW = datetime(2026, 11, 21, 20, 26, 47, 123456, tzinfo=UTC)
 NATIVE = "e70837d4-3e31-41c1-b03b-523de090f5e0"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from crucible.memory.history.memory_log import (
     shorten_todos,
 )
 from crucible.vault.notes.vault import Vault
+from tests.git_repositories import git
 
 AT = datetime(2026, 11, 21, 20, 26, 47, tzinfo=UTC)
 DECISION, LESSON, TODO = MemoryKind.DECISION, MemoryKind.LESSON, MemoryKind.TODO
@@ -143,22 +143,18 @@ def test_a_torn_line_costs_only_itself(vault: Vault) -> None:
 
 
 def test_both_sides_of_a_merge_keep_their_lines(vault: Vault) -> None:
-    def git(*args: str) -> None:
-        who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-        subprocess.run(["git", *who, *args], cwd=vault.root, check=True, capture_output=True)
-
-    git("init", "-b", "main")
+    git(vault.root, "init", "-b", "main")
     append_memories(vault.root, [todo("old"), todo("both")])
-    git("add", "-A")
-    git("commit", "-m", "one")
-    git("checkout", "-b", "side")
+    git(vault.root, "add", "-A")
+    git(vault.root, "commit", "-m", "one")
+    git(vault.root, "checkout", "-b", "side")
     append_memories(vault.root, [todo("old", day=1, done=True), todo("side")])
-    git("commit", "-am", "two")
-    git("checkout", "main")
+    git(vault.root, "commit", "-am", "two")
+    git(vault.root, "checkout", "main")
     append_memories(vault.root, [todo("main"), todo("both", day=1, done=True)])
     assert shorten_todos(vault.root, [todo("both").id]) == 1
-    git("commit", "-am", "three")
-    git("merge", "side")
+    git(vault.root, "commit", "-am", "three")
+    git(vault.root, "merge", "side")
     loaded = load_memories(vault.root, TODO)
     assert not loaded.problems
     assert {one.id: one.done for one in loaded.found} == {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -27,6 +26,7 @@ from crucible.vault.index.index_draft import Change
 from crucible.vault.index.schema import View
 from crucible.vault.notes.vault import Note, Vault
 from samples.waiting import SECONDS, wait_for_file_clock
+from tests.git_repositories import git
 from tests.unit.vault.index.tables import (
     SETTINGS,
     Tables,
@@ -132,14 +132,10 @@ def test_touched_notes_are_opened_once_and_not_parsed(root: Path, reads: Reads) 
     assert reads.opened == []
 
 
-def git(root: Path, *args: str) -> None:
-    named = ["-c", "user.name=n", "-c", "user.email=e@e", "-c", "core.autocrlf=false"]
-    subprocess.run(["git", *named, *args], cwd=root, check=True, capture_output=True)
-
-
 def test_a_checkout_and_back_parses_only_differing_notes(root: Path, reads: Reads) -> None:
     (root / ".gitignore").write_text(".crucible\n")
     git(root, "init", "-q", "-b", "main")
+    git(root, "config", "core.autocrlf", "false")
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "one")
     git(root, "checkout", "-q", "-b", "other")
@@ -163,6 +159,7 @@ def test_a_checkout_and_back_parses_only_differing_notes(root: Path, reads: Read
 def test_a_checkout_that_rewrites_every_note_changes_no_row(root: Path, reads: Reads) -> None:
     (root / ".gitignore").write_text(".crucible\n")
     git(root, "init", "-q", "-b", "main")
+    git(root, "config", "core.autocrlf", "false")
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "one")
     shutil.rmtree(root / "sessions")

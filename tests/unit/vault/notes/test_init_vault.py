@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from crucible.core.errors import OutsideVault, VaultError
 from crucible.core.settings.settings import VaultSettings, load_user_settings, load_vault_settings
 from crucible.vault.notes.discovery import is_vault
 from crucible.vault.notes.init_vault import OBSIDIAN_FILES, init_vault, set_user_settings
+from tests.git_repositories import git
 
 
 def tree(root: Path) -> dict[str, bytes | None]:
@@ -92,10 +92,6 @@ def test_an_older_vault_gets_the_line_for_workflows_too(tmp_path: Path) -> None:
     attributes.write_text(whole.replace("workflows/**/*.md -text\n", ""))
     assert init_vault(tmp_path) == [attributes]
     assert sorted(attributes.read_text().split("\n")) == sorted(whole.split("\n"))
-
-
-def git(at: Path, *words: str) -> str:
-    return subprocess.run(["git", *words], cwd=at, check=True, capture_output=True, text=True).stdout
 
 
 def fill(root: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -17,6 +16,7 @@ from crucible.vault.notes.known_projects import remember_project, with_known
 from crucible.vault.notes.projects import folder_in_project, named_project_of, project_keys, project_of
 from crucible.vault.notes.vault import Vault
 from tests.cases import for_each
+from tests.git_repositories import git
 
 NOBODY = UserSettings()
 
@@ -53,17 +53,12 @@ def test_any_text_names_a_project_without_a_slash(cwd: str) -> None:
     assert "/" not in project_of("/nonexistent-place/" + cwd, {})
 
 
-def git(*words: str | Path, at: Path) -> None:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "protocol.file.allow=always"]
-    subprocess.run(["git", *identity, *words], cwd=at, check=True, capture_output=True)
-
-
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     path = tmp_path / "main-repo"
     path.mkdir()
-    git("init", "-q", at=path)
-    git("commit", "-q", "--allow-empty", "-m", "x", at=path)
+    git(path, "init", "-q")
+    git(path, "commit", "-q", "--allow-empty", "-m", "x")
     return path
 
 
@@ -73,28 +68,28 @@ def test_a_repository_names_its_folders(repository: Path) -> None:
 
 
 def test_a_worktree_has_the_name_of_its_main_repository(repository: Path, tmp_path: Path) -> None:
-    git("worktree", "add", "-q", tmp_path / "elsewhere", "-b", "b", at=repository)
+    git(repository, "worktree", "add", "-q", tmp_path / "elsewhere", "-b", "b")
     assert project_of(str(tmp_path / "elsewhere"), NOBODY.projects) == "main-repo"
 
 
 def test_a_worktree_of_a_bare_repository_has_its_name(repository: Path, tmp_path: Path) -> None:
-    git("clone", "-q", "--bare", repository, tmp_path / "shop.git", at=tmp_path)
-    git("remote", "remove", "origin", at=tmp_path / "shop.git")
-    git("worktree", "add", "-q", tmp_path / "tree", "-b", "t", at=tmp_path / "shop.git")
+    git(tmp_path, "clone", "-q", "--bare", repository, tmp_path / "shop.git")
+    git(tmp_path / "shop.git", "remote", "remove", "origin")
+    git(tmp_path / "shop.git", "worktree", "add", "-q", tmp_path / "tree", "-b", "t")
     assert project_of(str(tmp_path / "tree"), NOBODY.projects) == "shop"
     (tmp_path / "site").mkdir()
-    git("clone", "-q", "--bare", repository, tmp_path / "site" / ".bare", at=tmp_path)
-    git("remote", "remove", "origin", at=tmp_path / "site" / ".bare")
-    git("worktree", "add", "-q", tmp_path / "site" / "tree", "-b", "t", at=tmp_path / "site" / ".bare")
+    git(tmp_path, "clone", "-q", "--bare", repository, tmp_path / "site" / ".bare")
+    git(tmp_path / "site" / ".bare", "remote", "remove", "origin")
+    git(tmp_path / "site" / ".bare", "worktree", "add", "-q", tmp_path / "site" / "tree", "-b", "t")
     assert project_of(str(tmp_path / "site" / "tree"), NOBODY.projects) == "site"
 
 
 def test_a_submodule_is_a_project_of_its_own(repository: Path, tmp_path: Path) -> None:
     other = tmp_path / "lib"
     other.mkdir()
-    git("init", "-q", at=other)
-    git("commit", "-q", "--allow-empty", "-m", "x", at=other)
-    git("submodule", "add", "-q", other, "vendored", at=repository)
+    git(other, "init", "-q")
+    git(other, "commit", "-q", "--allow-empty", "-m", "x")
+    git(repository, "submodule", "add", "-q", other, "vendored")
     assert project_of(str(repository / "vendored"), NOBODY.projects) == "vendored"
 
 
@@ -190,7 +185,7 @@ def test_two_repositories_with_one_name_are_two_projects(vault: Vault, tmp_path:
 
 
 def test_worktrees_are_one_project_also_without_an_origin(vault: Vault, repository: Path, tmp_path: Path) -> None:
-    git("worktree", "add", "-q", tmp_path / "elsewhere", "-b", "b", at=repository)
+    git(repository, "worktree", "add", "-q", tmp_path / "elsewhere", "-b", "b")
     assert seen(vault, clone(tmp_path / "x" / "main-repo")) == "main-repo"
     name = seen(vault, tmp_path / "elsewhere")
     assert name != "main-repo"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-_AS = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "protocol.file.allow=always")
+_SETTINGS = ("user.name=x", "user.email=x@example.com", "protocol.file.allow=always", "commit.gpgsign=false")
 
 
-def git(folder: Path, *args: str, check: bool = True) -> str:
+def git(folder: Path, *args: str | Path, check: bool = True) -> str:
     """What git says."""
-    done = subprocess.run(["git", *_AS, *args], cwd=folder, check=check, capture_output=True, text=True)
+    settings = [word for one in _SETTINGS for word in ("-c", one)]
+    done = subprocess.run(["git", *settings, *args], cwd=folder, check=check, capture_output=True, text=True)
     return done.stdout.removesuffix("\n")
 
 
