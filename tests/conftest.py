@@ -221,3 +221,22 @@ def cru_process(tmp_path: Path) -> CruProcess:
         return subprocess.run([sys.executable, "-m", "crucible", *map(str, args)], env=env, check=False, **more)
 
     return run
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty home, beside the working directory's other folders."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The repository of a project, in which the user is."""
+    folder = tmp_path / "shop"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder

@@ -1,6 +1,10 @@
-"""An agent that answers with a given text."""
+"""Agents that answer as a test says: with given texts, or by a program."""
 
 from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
 
 from crucible.clients.client import Answer
 from crucible.core.errors import AgentFailed
@@ -19,3 +23,10 @@ class Says:
         if isinstance(answer, AgentFailed):
             raise answer
         return Answer(answer, self._model)
+
+
+def program(tmp_path: Path, script: str) -> str:
+    """The command line of a program that has the prompt in `said`."""
+    path = tmp_path / "agent.py"
+    path.write_text(f"import sys, json\nsaid = sys.stdin.read()\n{script}\n", encoding="utf-8")
+    return shlex.join([sys.executable, str(path)])

@@ -59,11 +59,6 @@ def encoded(rng: Random, size: int) -> str:
     return base64.b64encode(rng.randbytes(size)).decode()
 
 
-def url_encoded(rng: Random, size: int) -> str:
-    """Random bytes in the base64 of URLs, without padding."""
-    return base64.urlsafe_b64encode(rng.randbytes(size)).decode().rstrip("=")
-
-
 def checksum(rng: Random, algorithm: str) -> str:
     """A hash in base64, as lock files have it."""
     return base64.b64encode(hashlib.new(algorithm, rng.randbytes(8)).digest()).decode()

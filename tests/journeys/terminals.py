@@ -12,6 +12,7 @@ import sys
 import termios
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -25,24 +26,21 @@ _PATIENCE = 20.0
 def on_a_terminal(run: CruProcess, vault: Vault, columns: int, *args: str, **env: str) -> list[str]:
     """What a terminal of so many columns gets on stdout, without colours."""
     main, side = pty.openpty()
-    surroundings = {
-        "COLUMNS": str(columns),
-        "TERM": "xterm-256color",
-        "PYTHONIOENCODING": "utf-8",
-        "NO_COLOR": "1",
-    }
-    with os.fdopen(main, "rb", buffering=0) as terminal:
-        # A terminal holds some thousand bytes until they are read; this is less.
-        done = run("--vault", vault.root, *args, env={**surroundings, **env}, capture_output=False, stdout=side)
-        os.close(side)
-        assert done.returncode == 0
-        shown = b""
-        try:
-            while part := terminal.read(65_536):
-                shown += part
-        except OSError:  # Linux says so when the other side is closed and all is read
-            pass
-    return shown.decode().splitlines()
+    surroundings = {"COLUMNS": str(columns), "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"}
+    # A terminal holds some thousand bytes until they are read; this is less.
+    done = run("--vault", vault.root, *args, env={**surroundings, **env}, capture_output=False, stdout=side)
+    os.close(side)
+    assert done.returncode == 0
+    return all_shown(main).decode().splitlines()
+
+
+def all_shown(main: int) -> bytes:
+    """What a terminal got until its other side was closed; closes it."""
+    shown = b""
+    with os.fdopen(main, "rb", buffering=0) as terminal, suppress(OSError):  # Linux says so at the end
+        while part := terminal.read(65_536):
+            shown += part
+    return shown
 
 
 class Typing:

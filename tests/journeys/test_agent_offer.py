@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.journeys.terminals import all_shown
 from tests.running import Cru
 
 OFFER = "what mattered?"
@@ -47,13 +48,7 @@ def typed(config: Path, says: str, *args: str | Path, **env: str) -> str:
         start_new_session=True,
     )
     os.close(side)
-    shown = b""
-    with os.fdopen(main, "rb", buffering=0) as terminal:
-        try:
-            while part := terminal.read(65_536):
-                shown += part
-        except OSError:  # Linux says so when the other side is closed and all is read
-            pass
+    shown = all_shown(main)
     assert process.wait(30) == 0, shown.decode()
     return shown.decode()
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from crucible.commands.learn.puzzle_files import puzzle_file_names, render_puzzl
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import LIMITER, write
 from tests.running import Cru, CruProcess
+from tests.saying import program
 from tests.unit.commands.learn.sample_cases import OPEN, PUZZLE, case_of, made_cases
 
 GOOD = "The server resets it. Change app.py: each get is retried with backoff."
@@ -41,18 +40,6 @@ def answer(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "answer.md"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def program(tmp_path: Path, script: str) -> str:
-    path = tmp_path / "agent.py"
-    path.write_text(f"import sys, json\nsaid = sys.stdin.read()\n{script}\n", encoding="utf-8")
-    return shlex.join([sys.executable, str(path)])
-
-
-def configure(command: str) -> None:
-    folder = Path(os.environ["HOME"]) / ".config" / "crucible"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.toml").write_text(f"[agents]\ncommand = {json.dumps(command)}\n", encoding="utf-8")
 
 
 # --- list ------------------------------------------------------------------------------------------------------------

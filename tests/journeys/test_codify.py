@@ -17,6 +17,7 @@ from crucible.documents.workflow.workflow import Workflow
 from crucible.documents.workflow.workflow_reader import read_workflow
 from crucible.vault.notes.vault import Vault
 from tests.journeys.notes import CLOCK, LIMITER, note, write
+from tests.journeys.terminals import all_shown
 from tests.paths import ROOT
 from tests.running import Cru, CruProcess
 
@@ -350,13 +351,7 @@ def at_terminal(vault: Vault, typed: str, *options: str, editor: str, **env: str
     )  # fmt: skip
     os.close(side)
     os.write(main, typed.encode())
-    shown = b""
-    with os.fdopen(main, "rb", buffering=0) as terminal:
-        try:
-            while part := terminal.read(65_536):
-                shown += part
-        except OSError:  # Linux says so when the other side is closed
-            pass
+    shown = all_shown(main)
     return process.wait(60), shown.decode().replace("\r\n", "\n")
 
 

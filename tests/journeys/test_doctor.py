@@ -19,15 +19,6 @@ from tests.unit.integrations.hooks.playing import GONE, SESSION, Client
 
 
 @pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.chdir(tmp_path)
-    return folder
-
-
-@pytest.fixture
 def client(vault: Vault, home: Path) -> Client:
     return Client(vault.root, home)
 

@@ -16,15 +16,6 @@ HOMES = {"claude-code": ".claude", "codex": ".codex", "opencode": ".config/openc
 TITLES = {"claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode"}
 
 
-@pytest.fixture
-def project(vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    del vault
-    folder = tmp_path / "shop"
-    (folder / ".git").mkdir(parents=True)
-    monkeypatch.chdir(folder)
-    return folder
-
-
 def found(cru: Cru) -> list[dict[str, Any]]:
     return [each for each in json.loads(cru("doctor", "--format", "json").stdout)["checks"] if each["topic"] == "mcp"]
 

@@ -19,14 +19,7 @@ from crucible.vault.notes.vault import Vault
 from tests.running import Cru
 from tests.unit.integrations.hooks.playing import SESSION, Client, sync, turn
 
-
-@pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.chdir(tmp_path)
-    return folder
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def findings(cru: Cru, topic: str) -> list[dict[str, Any]]:

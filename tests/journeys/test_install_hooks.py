@@ -23,14 +23,6 @@ OLD = (
 )
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "shop"
-    (folder / ".git").mkdir(parents=True)
-    monkeypatch.chdir(folder)
-    return folder
-
-
 def commands_in(path: Path) -> set[str]:
     groups = json.loads(path.read_text())["hooks"].values()
     return {hook["command"] for event in groups for group in event for hook in group["hooks"]}

@@ -15,14 +15,6 @@ from tests.running import Cru
 CLIENTS = ("claude-code", "codex", "opencode")
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "shop"
-    (folder / ".git").mkdir(parents=True)
-    monkeypatch.chdir(folder)
-    return folder
-
-
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("where", [(), ("--project",)])
 def test_it_goes_in_once_and_out_again(client: str, where: tuple[str, ...], project: Path, cru: Cru) -> None:

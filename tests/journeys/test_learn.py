@@ -23,6 +23,7 @@ from crucible.vault.notes.init_vault import init_vault
 from crucible.vault.notes.vault import Vault
 from tests.paths import TESTS
 from tests.running import Cru, CruProcess
+from tests.saying import program
 
 DATA = TESTS / "data" / "transcripts"
 ALL = 10
@@ -738,12 +739,6 @@ def test_no_secret_and_no_name_of_a_person_leaves_the_vault(cru: Cru, vault: Vau
 
 
 # --- judgement -------------------------------------------------------------------------------------------------------
-
-
-def program(tmp_path: Path, script: str) -> str:
-    path = tmp_path / "agent.py"
-    path.write_text(f"import sys, json\nsaid = sys.stdin.read()\n{script}\n", encoding="utf-8")
-    return shlex.join([sys.executable, str(path)])
 
 
 def test_without_an_agent_a_failure_has_a_category_only_where_its_facts_suffice(cru: Cru, vault: Vault) -> None:

@@ -18,6 +18,7 @@ from crucible.memory.bookmarks.resume_tickets import find_ticket
 from crucible.memory.summary.brief import find_brief
 from crucible.vault.notes.vault import Vault
 from samples.waiting import IDLE, is_gone, wait_until
+from tests.journeys.terminals import all_shown
 from tests.running import Cru
 from tests.unit.commands.resume.resumed import PAUSED, Scene, make_scene, paused_note
 
@@ -276,13 +277,7 @@ def on_terminal(scene: Scene, *args: str) -> str:
     os.write(main, b"\r")  # Enter, where a picker opens: the first is the session that was paused last
     process = scene.start(*args, stdin=side, stdout=side, stderr=side, start_new_session=True)
     os.close(side)
-    shown = b""
-    with os.fdopen(main, "rb", buffering=0) as terminal:
-        try:
-            while part := terminal.read(65_536):
-                shown += part
-        except OSError:  # Linux says so when the other side is closed
-            pass
+    shown = all_shown(main)
     assert process.wait(60) == 0
     return shown.decode()
 

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from crucible.core.text import short_duration
 from crucible.vault.notes.vault import Vault
 from tests.cases import for_each
 from tests.journeys.notes import CLOCK, LIMITER, note, write
+from tests.journeys.terminals import on_a_terminal
 from tests.running import Cru, CruProcess
 
 EMPTY = {
@@ -179,35 +178,8 @@ def test_names_keep_the_columns_aligned_and_cannot_steer_the_terminal(vault: Vau
     assert "x⏎y" in cru("session", "stats", "--by", "model").stdout
 
 
-def _on_a_terminal(run: CruProcess, vault: Vault, columns: int, *args: str, **env: str) -> list[str]:
-    """What a terminal of so many columns gets."""
-    main, side = pty.openpty()
-    surroundings = {"COLUMNS": str(columns), "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", **env}
-    with os.fdopen(main, "rb", buffering=0) as terminal:
-        # A terminal holds some thousand bytes until they are read; this is less.
-        done = run(
-            "--vault",
-            vault.root,
-            "session",
-            "stats",
-            *args,
-            env=surroundings,
-            capture_output=False,
-            stdout=side,
-        )
-        os.close(side)
-        assert done.returncode == 0
-        shown = b""
-        try:
-            while part := terminal.read(65_536):
-                shown += part
-        except OSError:  # Linux says so when the other side is closed and all is read
-            pass
-    return shown.decode().splitlines()
-
-
 def test_a_terminal_gets_bars_of_sessions_and_of_tokens(some: Vault, cru_process: CruProcess) -> None:
-    lines = _on_a_terminal(cru_process, some, 160, "--by", "status", NO_COLOR="1")
+    lines = on_a_terminal(cru_process, some, 160, "session", "stats", "--by", "status")
     failed = next(line for line in lines if line.startswith("failed"))
     completed = next(line for line in lines if line.startswith("completed"))
     full, none = "█" * 16, "▏"
@@ -225,7 +197,7 @@ ALL = ("tokens", "avg tok", "avg time", "median", "failed", "tools", "decided", 
 def test_a_terminal_gets_as_many_columns_as_it_has_room_for(
     some: Vault, cru_process: CruProcess, columns: int, shown: list[str]
 ) -> None:
-    lines = _on_a_terminal(cru_process, some, columns, "--by", "status", NO_COLOR="1")
+    lines = on_a_terminal(cru_process, some, columns, "session", "stats", "--by", "status")
     heads = re.split(r"\s{2,}", lines[0])
     assert heads == ["status", "sessions", *shown]
     assert all(cell_len(line) <= columns for line in lines)
@@ -261,7 +233,7 @@ def test_a_pipe_gets_every_column_and_digit_whatever_its_width(some: Vault, cru_
 @pytest.mark.parametrize("name", ["Long " * 40, "時計" * 40], ids=["narrow", "wide"])
 def test_long_names_are_cut_and_the_bars_stay(vault: Vault, cru_process: CruProcess, columns: int, name: str) -> None:
     write(vault, "a", note("a", f"## {name}\n"))
-    lines = _on_a_terminal(cru_process, vault, columns, "--by", "phase", NO_COLOR="1")
+    lines = on_a_terminal(cru_process, vault, columns, "session", "stats", "--by", "phase")
     assert lines[1].startswith(name[:7])
     assert cell_len(lines[1].partition("…")[0]) >= 14
     assert "…" in lines[1]
@@ -272,13 +244,13 @@ def test_long_names_are_cut_and_the_bars_stay(vault: Vault, cru_process: CruProc
 
 def test_names_are_whole_rather_than_every_column_there(vault: Vault, cru_process: CruProcess) -> None:
     write(vault, "a", note("a", model="claude-sonnet-4-5-20250929"))
-    lines = _on_a_terminal(cru_process, vault, 80, "--by", "model", NO_COLOR="1")
+    lines = on_a_terminal(cru_process, vault, 80, "session", "stats", "--by", "model")
     assert lines[1].startswith("claude-sonnet-4-5-20250929  1 ██████")
     assert "omitted: avg" in lines[3]
 
 
 def test_a_very_narrow_terminal_gets_no_bars_and_still_the_sessions(some: Vault, cru_process: CruProcess) -> None:
-    lines = _on_a_terminal(cru_process, some, 30, "--by", "status", NO_COLOR="1")
+    lines = on_a_terminal(cru_process, some, 30, "session", "stats", "--by", "status")
     assert lines[0].split()[:3] == ["status", "sessions", "tokens"]
     assert not any("█" in line for line in lines)
     assert all(cell_len(line) <= 30 for line in lines)
@@ -286,14 +258,17 @@ def test_a_very_narrow_terminal_gets_no_bars_and_still_the_sessions(some: Vault,
 
 
 def test_a_terminal_that_lacks_blocks_gets_none(some: Vault, cru_process: CruProcess) -> None:
-    lines = _on_a_terminal(cru_process, some, 160, "--by", "status", PYTHONIOENCODING="ascii", NO_COLOR="1")
+    lines = on_a_terminal(cru_process, some, 160, "session", "stats", "--by", "status", PYTHONIOENCODING="ascii")
     assert not any("?" in line for line in lines)
 
 
 def test_colours_are_for_a_terminal_or_who_asks(some: Vault, cru_process: CruProcess, bare_cru: Cru) -> None:
-    assert any("\x1b[" in line for line in _on_a_terminal(cru_process, some, 160, "--by", "status"))
-    assert not any("\x1b" in line for line in _on_a_terminal(cru_process, some, 160, NO_COLOR="1"))
-    lines = _on_a_terminal(cru_process, some, 80, "--by", "status")
+    assert any(
+        "\x1b[" in line
+        for line in on_a_terminal(cru_process, some, 160, "session", "stats", "--by", "status", NO_COLOR="")
+    )
+    assert not any("\x1b" in line for line in on_a_terminal(cru_process, some, 160, "session", "stats"))
+    lines = on_a_terminal(cru_process, some, 80, "session", "stats", "--by", "status", NO_COLOR="")
     assert "\x1b[36m█" in lines[1] + lines[2]
     for line in (lines[0], lines[3]):  # bold to its end
         assert re.fullmatch(r"\x1b\[1m[^\x1b]*\x1b\[0m", line)

@@ -22,6 +22,7 @@ from crucible.documents.workflow.workflow_reader import read_workflow
 from crucible.vault.notes.vault import Vault
 from samples.waiting import IDLE, is_gone, wait_until
 from tests.conftest import ROOT
+from tests.journeys.terminals import all_shown
 from tests.running import Cru
 
 AGENT = """
@@ -531,13 +532,7 @@ def on_terminal(play: Play, typed: bytes, *args: str) -> tuple[int, str]:
         command, cwd=play.folder, env=env, stdin=side, stderr=side, stdout=subprocess.PIPE
     ) as process:
         os.close(side)
-        shown = b""
-        with os.fdopen(main, "rb", buffering=0) as terminal:
-            try:
-                while part := terminal.read(65_536):
-                    shown += part
-            except OSError:  # Linux says so when the other side is closed
-                pass
+        shown = all_shown(main)
         process.communicate(timeout=30)
     return process.returncode, shown.decode(errors="replace")
 

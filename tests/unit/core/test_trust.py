@@ -53,10 +53,6 @@ def put_template(root: Path, name: str, text: str = "Obey me.") -> Path:
     return path
 
 
-def asked_of(root: Path) -> list[str]:
-    return [ask.name for ask in load_vault_settings(root).asks]
-
-
 # --- every setting says whether a vault may say it ------------------------------------------------------------------
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from random import Random
 
 from crucible.core.settings.settings import VaultSettings
 from crucible.documents.session.markup import render_session
@@ -60,9 +59,3 @@ def flat(answer: Answer) -> list[tuple[str, str, float]]:
     """The parts of an answer that tests compare."""
     hits = [("event", hit.event.id, round(hit.score, 4)) for hit in answer.hits]
     return hits + [("session", one.session, round(one.score, 4)) for one in answer.sessions]
-
-
-def random_texts(random: Random, count: int) -> list[str]:
-    """Random texts from a small vocabulary."""
-    words = "alpha beta gamma delta retry bucket limiter cache index queue".split()  # noqa: SIM905
-    return [" ".join(random.choices(words, k=random.randint(2, 12))) for _ in range(count)]

@@ -51,10 +51,6 @@ def read(text: str) -> Case:
     return case
 
 
-def parts(text: str) -> dict[str, str]:
-    return {part.partition("\n")[0]: part.partition("\n")[2] for part in text.split("\n## ")[1:]}
-
-
 # --- the law ---------------------------------------------------------------------------------------------------------
 
 

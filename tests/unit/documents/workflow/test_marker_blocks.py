@@ -223,11 +223,6 @@ _KEY = st.one_of(
 )
 
 
-def _whole(value: Cell) -> Cell:
-    """Lone surrogates cannot be written in UTF-8."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) and not value.isascii() else value
-
-
 def _sound(text: Cell) -> bool:
     return not isinstance(text, str) or not any(0xD800 <= ord(c) < 0xE000 for c in text)
 

@@ -17,15 +17,6 @@ from tests.unit.clients.building import assistant, text, user
 from tests.unit.integrations.hooks.playing import SESSION, Client, sync
 
 
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.chdir(tmp_path)
-    return folder
-
-
 def findings(cru: Cru, topic: str) -> list[dict[str, Any]]:
     return [each for each in json.loads(cru("doctor", "--format", "json").stdout)["checks"] if each["topic"] == topic]
 

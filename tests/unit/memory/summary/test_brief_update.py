@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 import pytest
 
@@ -14,7 +13,6 @@ from crucible.memory.summary.brief import BriefUpdate, find_brief
 from crucible.memory.summary.brief_updates import renew_brief, update_brief, update_briefs
 from crucible.vault.notes.vault import Vault
 
-NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ID = "2026-11-21-add"
 TOKEN = "ghp_" + "a1B2" * 9
 REDACT = Scanner(SecretSettings()).redact
