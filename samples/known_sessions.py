@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import NamedTuple
 
-from crucible.commands.resume.resume_context import build_context
+from crucible.commands.resume.resume_context import TEMPLATE, build_context
 from crucible.commands.resume.resume_material import Context, Material
-from crucible.core.templates import OwnTemplate
 from crucible.core.tokens import Estimate
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.markup import render_session
@@ -36,7 +35,6 @@ from crucible.documents.session.session_reader import read_session
 BUDGET = 4000
 _START = datetime(2026, 11, 21, 9, 0, 0, tzinfo=UTC)
 _NOW = _START + timedelta(days=30)
-_TEMPLATE = OwnTemplate("resume.md.j2")
 _ALWAYS = ("Decisions", "Open tasks", "Unresolved errors")
 
 _WORDS = [
@@ -243,7 +241,7 @@ def _task(draw: Draw, at: int) -> Task:
 
 def context_of(session: Session, budget: int = BUDGET) -> Context:
     """Built as the command does, by the estimate."""
-    return build_context(Material(session, _NOW), window=15, budget=budget, counter=Estimate(), template=_TEMPLATE)
+    return build_context(Material(session, _NOW), window=15, budget=budget, counter=Estimate(), template=TEMPLATE)
 
 
 def missing(known: Known, context: Context) -> list[str]:

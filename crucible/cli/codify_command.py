@@ -22,7 +22,7 @@ from crucible.cli.output import PROBLEMS_FOUND, data_text, say, say_error, write
 from crucible.cli.vault_access import find_note, load_note, newest_here_named, open_vault
 from crucible.clients.launch.terminal import check_installed, ending_of, run_client
 from crucible.commands.codify.codify_sessions import RecordedSession, codify
-from crucible.commands.codify.refine import find_template, refine
+from crucible.commands.codify.refine import TEMPLATE, refine
 from crucible.commands.codify.refine_check import errors_of
 from crucible.commands.codify.workflow_file import (
     Choice,
@@ -270,7 +270,7 @@ def _has_calls(session: Session) -> bool:
 def _refined(
     vault: Vault, draft: Workflow, sessions: Sequence[Session], agent: Agent, redact: Redact
 ) -> tuple[Workflow, bool]:
-    template, budget = find_template(vault.settings), user_budget()
+    template, budget = TEMPLATE.of(vault.settings), user_budget()
     say("asking for a refined workflow …")
     found = refine(draft, sessions, asker=agent, template=template, redact=redact, budget=budget)
     if found.problem:

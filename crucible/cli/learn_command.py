@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from crucible.analysis.failure_causes import find_template
+from crucible.analysis.failure_causes import TEMPLATE
 from crucible.analysis.review.agent_questions import BUDGET, Agent
 from crucible.cli.command_agent import agent_if_any, as_agent, ask_first, say_spent, user_budget
 from crucible.cli.environment import absolute_path
@@ -70,7 +70,7 @@ class Improver:
         self._agent = judge
         self._failed = 0
         self._by_rules = by_rules
-        self._template = find_template(vault.settings)
+        self._template = TEMPLATE.of(vault.settings)
         self._budget = user_budget() if judge else BUDGET
 
     def say_spent(self) -> None:

@@ -24,12 +24,11 @@ from crucible.commands.record.tasks import NewTask, TaskWriter
 from crucible.core.errors import CrucibleError, UsageError, VaultError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.secrets.scanner import Redact
-from crucible.core.templates import OwnTemplate
 from crucible.documents.session.session import Session
 from crucible.documents.session.task_block import PRIORITIES
 from crucible.memory.tasks.readiness import circles_of
 from crucible.memory.tasks.task import OpenTask, Recalled, Ref, tasks_of
-from crucible.memory.tasks.task_breakdown import TEMPLATE, Breakdown, Piece, break_down, find_template
+from crucible.memory.tasks.task_breakdown import TEMPLATE, Breakdown, Piece, break_down
 from crucible.memory.tasks.task_knowledge import annotate_new
 from crucible.memory.tasks.task_pickup import RecallCounts, recalled_ids
 from crucible.vault.notes.vault import Vault
@@ -181,9 +180,8 @@ def _break_down(vault: Vault, session: Session, text: str, agent: Agent, redact:
     """Ask the agent for tasks, with the vault's template or, if that is invalid, the built-in one."""
     there, budget = tasks_of(session), user_budget()
     try:
-        template = find_template(vault.settings)
+        template = TEMPLATE.of(vault.settings)
         return break_down(text, there, asker=agent, redact=redact, template=template, budget=budget)
     except VaultError as error:
         warn(f"{error}; the built-in template is used")
-        own = OwnTemplate(TEMPLATE)
-        return break_down(text, there, asker=agent, redact=redact, template=own, budget=budget)
+        return break_down(text, there, asker=agent, redact=redact, template=TEMPLATE, budget=budget)

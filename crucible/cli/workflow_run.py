@@ -47,7 +47,7 @@ from crucible.commands.run.jobs import (
 )
 from crucible.commands.run.plan import is_frame, plan_run
 from crucible.commands.run.scheduler import RunSetup, StopSignals, run_plan
-from crucible.commands.run.step_prompt import Commands, commands_in, find_template, spelled
+from crucible.commands.run.step_prompt import TEMPLATE, Commands, commands_in, spelled
 from crucible.core.errors import CrucibleError, UsageError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.text import counted
@@ -241,7 +241,7 @@ def _run(
     door: Door,
 ) -> tuple[RunReport, str]:
     redact = redact_of(vault.settings.secrets)
-    template = find_template(vault.settings)
+    template = TEMPLATE.of(vault.settings)
     signals = StopSignals()
     with ExitStack() as stack:
         # Signals are handled as long as the session is open, so that it never stays active.

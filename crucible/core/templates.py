@@ -58,14 +58,31 @@ def render_template(name: str, **values: object) -> str:
 
 
 class OwnTemplate:
-    """A built-in template, identified by its name in `templates/`."""
+    """A built-in template that a vault may replace.
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    `name` is its file in `templates/`, `names` are the values it gets, and `required` those that a vault's must print, by
+    default all.
+    """
+
+    def __init__(self, name: str, names: Collection[str] = (), required: Collection[str] | None = None) -> None:
+        self.name = name
+        self.names = frozenset(names)
+        self._required = self.names if required is None else required
 
     def render(self, **values: object) -> str:
-        """Render the template with these values."""
-        return render_template(self._name, **values)
+        """Render the built-in template with these values."""
+        return render_template(self.name, **values)
+
+    def of(self, settings: VaultSettings) -> Renderer:
+        """Return the vault's own template if the user trusts it, else this one; `VaultError` if it is broken."""
+        own = next((one for one in settings.templates if one.name == self.name), None)
+        if own is None:
+            return self
+        try:
+            text = own.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise VaultError(f"{own.path}: it is not UTF-8", "save it as UTF-8, or remove it") from error
+        return VaultTemplate(text, own.path, names=self.names, required=self._required)
 
 
 # --- a vault's own ---------------------------------------------------------------------------------------------------
@@ -212,20 +229,6 @@ def _line_of(error: BaseException, path: str) -> int:
 
 def _one_line(error: BaseException) -> str:
     return (str(error) or type(error).__name__).split("\n", 1)[0][:200]
-
-
-def load_template(
-    settings: VaultSettings, name: str, *, names: Collection[str], required: Collection[str]
-) -> OwnTemplate | VaultTemplate:
-    """Load the template `name` for a vault with these settings; `VaultError` if it is broken."""
-    own = next((one for one in settings.templates if one.name == name), None)
-    if own is None:
-        return OwnTemplate(name)
-    try:
-        text = own.data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise VaultError(f"{own.path}: it is not UTF-8", "save it as UTF-8, or remove it") from error
-    return VaultTemplate(text, own.path, names=names, required=required)
 
 
 class Renderer(Protocol):

@@ -25,7 +25,7 @@ from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.clients.redact import redactor_of
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets import Redact
-from crucible.core.templates import load_template
+from crucible.core.templates import OwnTemplate
 from crucible.documents.markdown.containment import normal_line, shorten
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.findings_block import read_item_lines, render_item
@@ -108,8 +108,7 @@ def _entry_lines(entries: tuple[Entry, ...]) -> Iterator[tuple[Tag, str, int, tu
 
 FINDINGS = "findings"
 """The type of the event-log entry that stores an agent's answer."""
-TEMPLATE = "findings.md.j2"
-_VARIABLES = frozenset({"rules", "session", "record", "refused"})
+TEMPLATE = OwnTemplate("findings.md.j2", {"rules", "session", "record", "refused"})
 _LEFT_FOR_REFUSAL = 150
 """Tokens to leave for the refusal of an answer."""
 _LEAST_RECORD = 300
@@ -235,7 +234,7 @@ def _prompts(
     """Return the record, and a function that builds the prompt for a refusal within the token budget."""
     count = budget.counter.count
     most = budget.tokens - count(f"{OWN_MARK}\n")  # the mark is put before each prompt
-    template = load_template(vault.settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
+    template = TEMPLATE.of(vault.settings)
 
     def filled(record: str, refused: str) -> str:
         return template.render(rules=RULES, session=session.id, record=quoted_data(record), refused=refused)

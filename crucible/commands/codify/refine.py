@@ -14,8 +14,7 @@ from crucible.analysis.review.agent_questions import BUDGET, Budget, ask_checked
 from crucible.clients.client import Answer
 from crucible.clients.launch.ask import Asker
 from crucible.commands.codify.refine_check import Tagged, accept, document_of, tag
-from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates import Renderer, load_template
+from crucible.core.templates import OwnTemplate, Renderer
 from crucible.documents.markdown.containment import contain, hang, normal_line, shorten, uncontain
 from crucible.documents.session.note_entries import MARKS
 from crucible.documents.session.session import (
@@ -74,7 +73,7 @@ def _call_line(call: ToolCall, seen: Callable[[str], str]) -> str:
     return f"{call.call} → {mark}{shorten(seen(call.result), _RESULT)}"
 
 
-TEMPLATE = "refine.md.j2"
+TEMPLATE = OwnTemplate("refine.md.j2", {"rules", "sessions", "draft", "refused"})
 
 RULES = """\
 You are given a draft of a workflow, made from the recorded work of coding agents. Answer with the whole workflow, refined, in one
@@ -99,8 +98,6 @@ Keep:
 Leave out frontmatter, session-toon blocks and diagrams: they are added later. No step may depend on itself, directly or indirectly."""
 """The prompt's rules. `{s3}` is an example; the draft's ids may look different."""
 
-_VARIABLES = frozenset({"rules", "sessions", "draft", "refused"})
-
 
 @dataclass(frozen=True, slots=True)
 class Refined:
@@ -109,11 +106,6 @@ class Refined:
     workflow: Workflow
     problem: str = ""
     answers: tuple[Answer, ...] = ()
-
-
-def find_template(settings: VaultSettings) -> Renderer:
-    """Return the prompt's template: the vault's own `refine.md.j2` if the user trusts it, else the built-in one."""
-    return load_template(settings, TEMPLATE, names=_VARIABLES, required=_VARIABLES)
 
 
 def refine(

@@ -16,8 +16,7 @@ from crucible.commands.run.jobs import Job, JobInput, Plan, RunInputs
 from crucible.commands.run.plan import file_of, is_request, value_of
 from crucible.core.errors import AgentFailed
 from crucible.core.patterns import late_pattern
-from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates import Renderer, load_template, render_document
+from crucible.core.templates import OwnTemplate, Renderer, render_document
 from crucible.documents.markdown.containment import fenced, normal, normal_line, quote_block, quote_span, without_marks
 from crucible.documents.workflow.workflow import Condition, Datum, Step
 
@@ -32,13 +31,12 @@ Answer with what the next steps need to know. End with a separate line: `STEP: d
 a few words."""
 """The prompt's last paragraph."""
 
-VARIABLES = frozenset(
-    {"label", "workflow", "step", "agent", "channel", "context", "task", "inputs", "outputs", "ending"}
+TEMPLATE = OwnTemplate(
+    "step.md.j2",
+    {"label", "workflow", "step", "agent", "channel", "context", "task", "inputs", "outputs", "ending"},
+    required=("label", "task", "inputs", "ending"),
 )
-"""Template variables, all strings; "" if empty."""
-
-REQUIRED = ("label", "task", "inputs", "ending")
-"""Variables that a vault's custom template must use."""
+"""Its variables are strings, "" if empty."""
 
 _INPUT, _INPUTS = 20_000, 200_000
 """Maximum characters of one input, and of all inputs."""
@@ -163,14 +161,6 @@ def parse_answer(answer: str) -> StepAnswer:
     text = "\n".join(line for at, line in enumerate(lines) if at not in ends).strip("\n")
     last = found[-1][1]
     return StepAnswer(text, last[1] == "done", last[2].strip(_MARKS) if last[1] == "failed" else "")
-
-
-TEMPLATE = "step.md.j2"
-
-
-def find_template(settings: VaultSettings) -> Renderer:
-    """Return the vault's template for step prompts. Raises `CrucibleError` if it is broken."""
-    return load_template(settings, TEMPLATE, names=VARIABLES, required=REQUIRED)
 
 
 _SPAN = late_pattern(r"(`+)(?!`)(.+?)(?<!`)\1")

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from crucible.analysis.review.agent_questions import BUDGET, Budget, Refused, ask_checked, quoted_data, text_cleaner
 from crucible.clients.launch.ask import Asker, objects_in
 from crucible.core.secrets import Redact
-from crucible.core.settings.settings import VaultSettings
-from crucible.core.templates import Renderer, load_template
+from crucible.core.templates import OwnTemplate, Renderer
 from crucible.documents.markdown.containment import hang, normal_line, quote_line
 from crucible.memory.tasks.readiness import circles_of
 from crucible.memory.tasks.task import OpenTask, Ref
 
-TEMPLATE = "tasks.md.j2"
+TEMPLATE = OwnTemplate("tasks.md.j2", {"rules", "wish", "there", "refused"})
+"""`there` is "" in a session without tasks; `refused` is "" at first."""
 
 
 MOST = 20
@@ -24,10 +24,6 @@ MOST = 20
 
 LONGEST = 200
 """Maximum code points of a task."""
-
-
-VARIABLES = frozenset({"rules", "wish", "there", "refused"})
-"""The variables that a template must output.  `there` is "" in a session without tasks; `refused` is "" at first."""
 
 
 RULES = """\
@@ -61,11 +57,6 @@ class Breakdown:
 
     pieces: tuple[Piece, ...]
     problem: str = ""
-
-
-def find_template(settings: VaultSettings) -> Renderer:
-    """Return the vault's template `tasks.md.j2` if the user trusts it, else the built-in one."""
-    return load_template(settings, TEMPLATE, names=VARIABLES, required=VARIABLES)
 
 
 def break_down(

@@ -23,7 +23,7 @@ from crucible.core.settings.settings import (
 )
 from crucible.core.settings.toml_values import Table, keys_of
 from crucible.core.settings.trust import TEMPLATES, Ask
-from crucible.core.templates import OwnTemplate, load_template
+from crucible.core.templates import OwnTemplate
 from crucible.integrations.hooks import client_hook as claude_code
 from crucible.vault.notes.init_vault import keep_accepted
 from crucible.vault.notes.vault import Vault
@@ -110,8 +110,8 @@ def test_every_template_that_a_vault_may_have_has_to_be_accepted() -> None:
     named = {
         name
         for path in source.rglob("*.py")
-        if "load_template(" in (text := path.read_text(encoding="utf-8"))
-        for name in re.findall(r'(?m)^TEMPLATE = "(.+)"$', text)
+        if "OwnTemplate(" in (text := path.read_text(encoding="utf-8"))
+        for name in re.findall(r'(?m)^TEMPLATE = OwnTemplate\(\s*"(.+?)"', text)
     }
     assert named == set(TEMPLATES)
 
@@ -132,8 +132,8 @@ def test_what_weakens_safety_has_its_default_until_it_is_accepted(vault: Vault, 
 def test_a_template_is_not_used_until_it_is_accepted(vault: Vault, name: str) -> None:
     put_template(vault.root, name)
     settings = load_vault_settings(vault.root, user_of_test())
-    assert isinstance(load_template(settings, name, names=(), required=()), OwnTemplate)
-    own = load_template(trusted(vault.root), name, names=(), required=())
+    assert isinstance(OwnTemplate(name).of(settings), OwnTemplate)
+    own = OwnTemplate(name).of(trusted(vault.root))
     assert own.render() == "Obey me."
 
 

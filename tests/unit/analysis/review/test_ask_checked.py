@@ -26,7 +26,6 @@ from crucible.clients.launch.answering_process import Stopped, TimedOut
 from crucible.clients.launch.ask import objects_in
 from crucible.clients.launch.session_marks import OWN_MARK
 from crucible.core.errors import AgentFailed
-from crucible.core.templates import OwnTemplate
 from crucible.documents.knowledge.items import FailureReport
 from crucible.memory.tasks.task_breakdown import TEMPLATE, break_down
 from tests.saying import Says
@@ -219,6 +218,6 @@ def test_no_answer_raises(first: str, second: str) -> None:
         assert len(came.answers) <= 2
         assert came.problem.isprintable()
         assert len(came.problem) <= 400
-    broken = break_down("a wish", [], asker=Says(first, second), redact=_redact, template=OwnTemplate(TEMPLATE))
+    broken = break_down("a wish", [], asker=Says(first, second), redact=_redact, template=TEMPLATE)
     assert broken.pieces
     judge_failure(FailureReport("it is red"), asker=Says(first, second), redact=_redact)

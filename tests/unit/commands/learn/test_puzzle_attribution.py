@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from crucible.analysis.failure_causes import classify, find_template
+from crucible.analysis.failure_causes import TEMPLATE, classify
 from crucible.commands.learn.case import Case, Fault, Puzzle, with_digest
 from crucible.commands.learn.case_notes import read_case, render_case
 from crucible.commands.learn.puzzle_cases import attribute, judge_case, report_of
@@ -195,6 +195,6 @@ def test_the_vaults_own_template_is_used(tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_text("Mine.\n{{ rules }}{{ report }}{{ refused }}", encoding="utf-8")
     asker = Says(GOOD)
-    judge_case(case_of(SED), asker, REDACT, find_template(trusted(tmp_path)))
+    judge_case(case_of(SED), asker, REDACT, TEMPLATE.of(trusted(tmp_path)))
     assert asker.prompts[0].startswith("Mine.\nYou are given")
-    assert isinstance(find_template(VaultSettings()), OwnTemplate)
+    assert isinstance(TEMPLATE.of(VaultSettings()), OwnTemplate)

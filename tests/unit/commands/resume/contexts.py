@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from crucible.commands.resume.resume_context import build_context
+from crucible.commands.resume.resume_context import TEMPLATE, build_context
 from crucible.commands.resume.resume_material import Context, Material
-from crucible.core.templates import OwnTemplate
 from crucible.core.tokens import Estimate
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.markup import render_session
@@ -18,7 +17,6 @@ from crucible.documents.session.session_reader import read_session
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 NOW = START + timedelta(days=1)
-OURS = OwnTemplate("resume.md.j2")
 
 
 def phase(name: str, *entries: Entry, subphases: tuple[Phase, ...] = ()) -> Phase:
@@ -45,7 +43,7 @@ def context(made: Session, budget: int = 8000, window: int = 15, **material: Any
         window=window,
         budget=budget,
         counter=Estimate(),
-        template=OURS,
+        template=TEMPLATE,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.commands.resume.resume_context import VARIABLES, build_context, find_template
+from crucible.commands.resume.resume_context import TEMPLATE, build_context
 from crucible.commands.resume.resume_material import Material
 from crucible.core.errors import VaultError
 from crucible.core.templates import OwnTemplate, VaultTemplate, template_folder
@@ -31,12 +31,12 @@ def put(root: Path, text: str | bytes) -> Path:
 def render(root: Path, text: str | bytes) -> str:
     put(root, text)
     return build_context(
-        Material(MADE, NOW), window=15, budget=4000, counter=Estimate(), template=find_template(trusted(root))
+        Material(MADE, NOW), window=15, budget=4000, counter=Estimate(), template=TEMPLATE.of(trusted(root))
     ).text
 
 
 def test_without_a_template_of_the_vault_ours_is_used(tmp_path: Path) -> None:
-    assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
+    assert isinstance(TEMPLATE.of(trusted(tmp_path)), OwnTemplate)
 
 
 def test_a_vaults_template_replaces_ours(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_broken_template_is_one_line_with_file_and_line_and_is_quick(
 
 def _build_long(root: Path) -> None:
     made = session(phase("A", Decision("x" * 1000)))
-    template = find_template(trusted(root))
+    template = TEMPLATE.of(trusted(root))
     build_context(Material(made, NOW), window=1, budget=4000, counter=Estimate(), template=template)
 
 
@@ -116,7 +116,7 @@ def test_a_template_that_is_not_text_or_not_a_file_is_one_line(tmp_path: Path) -
     path = put(tmp_path, "x")
     path.unlink()
     path.mkdir()
-    assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
+    assert isinstance(TEMPLATE.of(trusted(tmp_path)), OwnTemplate)
 
 
 def test_a_template_outside_the_vault_is_never_used(tmp_path: Path) -> None:
@@ -125,14 +125,14 @@ def test_a_template_outside_the_vault_is_never_used(tmp_path: Path) -> None:
     path = put(tmp_path / "vault", "")
     path.unlink()
     os.symlink(outside, path)
-    assert isinstance(find_template(trusted(tmp_path / "vault")), OwnTemplate)
+    assert isinstance(TEMPLATE.of(trusted(tmp_path / "vault")), OwnTemplate)
 
 
 def test_a_pipe_as_template_does_not_block(tmp_path: Path) -> None:
     path = put(tmp_path, "")
     path.unlink()
     os.mkfifo(path)
-    assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
+    assert isinstance(TEMPLATE.of(trusted(tmp_path)), OwnTemplate)
 
 
 def test_a_vaults_template_cannot_make_our_marks(tmp_path: Path) -> None:
@@ -142,5 +142,5 @@ def test_a_vaults_template_cannot_make_our_marks(tmp_path: Path) -> None:
 
 def test_our_template_follows_the_rules_for_a_vaults() -> None:
     text = (template_folder() / "resume.md.j2").read_text(encoding="utf-8")
-    VaultTemplate(text, "resume.md.j2", names=VARIABLES)
-    assert not [name for name in VARIABLES if name not in text]
+    VaultTemplate(text, "resume.md.j2", names=TEMPLATE.names)
+    assert not [name for name in TEMPLATE.names if name not in text]

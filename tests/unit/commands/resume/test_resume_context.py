@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible.commands.resume.resume_context import build_context
+from crucible.commands.resume.resume_context import TEMPLATE, build_context
 from crucible.commands.resume.resume_material import Drift, FileChange, Material
 from crucible.core.errors import UsageError
 from crucible.core.tokens import Estimate
@@ -32,7 +32,7 @@ from crucible.documents.session.session import (
 )
 from crucible.documents.session.session_reader import read_session
 from crucible.memory.bookmarks.bookmark import Bookmark, StopReason
-from tests.unit.commands.resume.contexts import NOW, OURS, START, context, parts, phase, session, turn
+from tests.unit.commands.resume.contexts import NOW, START, context, parts, phase, session, turn
 
 TASKS = (Task("1", "write it", "completed"), Task("2", "test it", "in_progress"), Task("3", "ship it"))
 
@@ -364,7 +364,7 @@ class Odd:
 @pytest.mark.parametrize("budget", [1000, 1700, 5000])
 def test_a_budget_is_kept_with_a_counter_whose_counts_do_not_add_up(budget: int) -> None:
     made = session(*(phase(f"P{n}", *turn(n), Prose("word " * 50), delegated(n)) for n in range(40)))
-    told = build_context(Material(made, NOW), window=15, budget=budget, counter=Odd(), template=OURS)
+    told = build_context(Material(made, NOW), window=15, budget=budget, counter=Odd(), template=TEMPLATE)
     assert told.tokens == Odd().count(told.text) <= budget
     assert "answer 39" in told.text
 

@@ -12,8 +12,7 @@ from crucible.clients.launch.answering_process import Reins
 from crucible.commands.run.jobs import Job, Plan, RunInputs, Runner, RunReport
 from crucible.commands.run.plan import plan_run
 from crucible.commands.run.scheduler import RunSetup, StopSignals, run_plan
-from crucible.commands.run.step_prompt import Commands
-from crucible.core.templates import OwnTemplate
+from crucible.commands.run.step_prompt import TEMPLATE, Commands
 from crucible.documents.markdown.source import Source
 from crucible.documents.session.session import AgentRef
 from crucible.documents.workflow.graph import Graph, build_graph
@@ -70,7 +69,7 @@ def means(told: Told, folder: Path = Path("/nowhere"), jobs: int = 1, **values: 
     return RunSetup(
         RunInputs(str(folder), values),
         lambda _: Runner(AgentRef("tester"), told),
-        OwnTemplate("step.md.j2"),
+        TEMPLATE,
         Commands(str(folder), {"PATH": "/usr/bin:/bin"}, 20),
         Reins(),
         lambda text: (text.replace("s3cret", "[gone]"), {}),

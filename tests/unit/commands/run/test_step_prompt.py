@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible.commands.run.jobs import RunInputs
-from crucible.commands.run.step_prompt import build_prompt, find_template, parse_answer
+from crucible.commands.run.step_prompt import TEMPLATE, build_prompt, parse_answer
 from crucible.core.errors import VaultError
-from crucible.core.templates import OwnTemplate
 from tests.cases import for_each
 from tests.trusting import trusted
 from tests.unit.commands.run.flows import plan_of
@@ -38,7 +37,7 @@ def prompt(folder: Path, name: str, answers: dict[str, str] | None = None, **val
     by_name = {job.step.name: job for job in plan.jobs}
     said = {by_name[key].index: text for key, text in (answers or {}).items()}
     given = RunInputs(str(folder), values)
-    return build_prompt(plan, by_name[name], given, said, OwnTemplate("step.md.j2"))
+    return build_prompt(plan, by_name[name], given, said, TEMPLATE)
 
 
 def test_a_prompt_holds_the_frame_the_task_and_what_is_to_be_made(tmp_path: Path) -> None:
@@ -60,7 +59,7 @@ def test_a_missing_request_is_the_workflows_title_and_preamble(tmp_path: Path) -
     def told(**values: str) -> str:
         plan = plan_of(text, tmp_path, **values)
         assert [datum.name for datum in plan.missing] == ["other"]
-        return build_prompt(plan, plan.jobs[0], RunInputs(str(tmp_path), values), {}, OwnTemplate("step.md.j2"))
+        return build_prompt(plan, plan.jobs[0], RunInputs(str(tmp_path), values), {}, TEMPLATE)
 
     assert "- `Request` (Text): the workflow's purpose, below" in told()
     assert "```text\n  Add a limiter\n\n  Per user.\n```" in told()
@@ -155,11 +154,11 @@ def test_a_vault_may_have_its_own_template(tmp_path: Path) -> None:
         "MINE <!-- cru:own-session -->\n{{ label }}{{ task }}\n{{ inputs }}{{ ending }}\n"
     )
     plan = plan_of(TEXT, tmp_path)
-    text = build_prompt(plan, plan.jobs[0], RunInputs(str(tmp_path)), {}, find_template(trusted(tmp_path)))
+    text = build_prompt(plan, plan.jobs[0], RunInputs(str(tmp_path)), {}, TEMPLATE.of(trusted(tmp_path)))
     assert text.startswith("MINE <\\!-- cru:")
     (folder / "step.md.j2").write_text("{{ label }}{{ task }}{{ ending }}")
     with pytest.raises(VaultError, match="inputs"):
-        build_prompt(plan, plan.jobs[0], RunInputs(str(tmp_path)), {}, find_template(trusted(tmp_path)))
+        build_prompt(plan, plan.jobs[0], RunInputs(str(tmp_path)), {}, TEMPLATE.of(trusted(tmp_path)))
     (folder / "step.md.j2").write_text("{{ settings }}")
     with pytest.raises(VaultError, match="settings"):
-        find_template(trusted(tmp_path))
+        TEMPLATE.of(trusted(tmp_path))

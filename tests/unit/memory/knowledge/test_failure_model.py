@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.analysis.failure_causes import LONGEST, RULES, TEMPLATE, classify, find_template, judge_failure
+from crucible.analysis.failure_causes import LONGEST, RULES, TEMPLATE, classify, judge_failure
 from crucible.analysis.review.agent_questions import BUDGET
 from crucible.clients.launch.ask import Asker, Program
 from crucible.core.errors import AgentFailed, VaultError
@@ -236,20 +236,20 @@ def test_marks_of_our_own_are_none_in_a_report() -> None:
 
 
 def _put(root: Path, text: str) -> None:
-    path = root / ".crucible" / "templates" / TEMPLATE
+    path = root / ".crucible" / "templates" / TEMPLATE.name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
 def test_a_vaults_template_replaces_the_built_in_one(tmp_path: Path) -> None:
-    assert isinstance(find_template(trusted(tmp_path)), OwnTemplate)
+    assert isinstance(TEMPLATE.of(trusted(tmp_path)), OwnTemplate)
     _put(tmp_path, "Mine.\n{{ rules }}{{ report }}{{ refused }}")
     asker = Says(_answer(), model="small-model")
-    judge_failure(REPORT, asker=asker, redact=_as_it_is, template=find_template(trusted(tmp_path)))
+    judge_failure(REPORT, asker=asker, redact=_as_it_is, template=TEMPLATE.of(trusted(tmp_path)))
     assert asker.prompts[0].startswith("Mine.\n" + RULES)
-    _put(tmp_path, (template_folder() / TEMPLATE).read_text("utf-8"))
+    _put(tmp_path, (template_folder() / TEMPLATE.name).read_text("utf-8"))
     same, ours = Says("no", _answer(), model="small-model"), Says("no", _answer(), model="small-model")
-    judge_failure(REPORT, asker=same, redact=_as_it_is, template=find_template(trusted(tmp_path)))
+    judge_failure(REPORT, asker=same, redact=_as_it_is, template=TEMPLATE.of(trusted(tmp_path)))
     judge_failure(REPORT, asker=ours, redact=_as_it_is)
     assert same.prompts == ours.prompts
 
@@ -258,4 +258,4 @@ def test_a_vaults_template_replaces_the_built_in_one(tmp_path: Path) -> None:
 def test_a_vaults_template_that_leaves_something_out_or_asks_for_more_is_refused(tmp_path: Path, text: str) -> None:
     _put(tmp_path, text)
     with pytest.raises(VaultError):
-        find_template(trusted(tmp_path)).render(rules="r", report="s", refused="")
+        TEMPLATE.of(trusted(tmp_path)).render(rules="r", report="s", refused="")

@@ -12,9 +12,8 @@ from crucible.clients.client import Answer
 from crucible.core.errors import AgentFailed, VaultError
 from crucible.core.secrets.redaction import redact_of
 from crucible.core.settings.settings import SecretSettings
-from crucible.core.templates import OwnTemplate
 from crucible.memory.tasks.task import OpenTask, Ref
-from crucible.memory.tasks.task_breakdown import MOST, TEMPLATE, Breakdown, Piece, break_down, find_template
+from crucible.memory.tasks.task_breakdown import MOST, TEMPLATE, Breakdown, Piece, break_down
 from crucible.vault.notes.vault import Vault
 from tests.cases import for_each
 from tests.trusting import trusted
@@ -42,7 +41,7 @@ class Model:
 
 def broken(model: Model, wish: str = "Bill it") -> Breakdown:
     there = [OpenTask(Ref("s", "1"), "old one")]
-    return break_down(wish, there, asker=model, redact=REDACT, template=OwnTemplate(TEMPLATE))
+    return break_down(wish, there, asker=model, redact=REDACT, template=TEMPLATE)
 
 
 @pytest.mark.parametrize("wrap", ["{}", "Here:\n```json\n{}\n```\nDone.", "{{}} {}"])
@@ -116,9 +115,9 @@ def test_whatever_is_answered_there_is_a_task(text: str, value: object) -> None:
 
 
 def test_a_vaults_own_template_is_used_and_a_broken_one_named(vault: Vault) -> None:
-    own = vault.root / ".crucible" / "templates" / TEMPLATE
+    own = vault.root / ".crucible" / "templates" / TEMPLATE.name
     own.write_text("Mine: {{ rules }} {{ wish }} {{ there }} {{ refused }}")
-    assert find_template(trusted(vault.root)).render(rules="r", wish="w", there="", refused="").startswith("Mine: r w")
+    assert TEMPLATE.of(trusted(vault.root)).render(rules="r", wish="w", there="", refused="").startswith("Mine: r w")
     own.write_text("{{ rules }}\n{% if %}")
     with pytest.raises(VaultError, match=r"tasks\.md\.j2:2"):
-        find_template(trusted(vault.root))
+        TEMPLATE.of(trusted(vault.root))

@@ -74,7 +74,7 @@ def test_foreign_words_never_leave_their_fences(words: str) -> None:
 
 
 def test_a_vaults_broken_template_is_named_and_ours_is_used(vault: Vault) -> None:
-    own = vault.root / ".crucible" / "templates" / TEMPLATE
+    own = vault.root / ".crucible" / "templates" / TEMPLATE.name
     own.write_text("Mine\n{{ label }}\n{{ task }}")
     assert task_text(trusted(vault.root), pickup()).text.startswith("Mine\nYou are starting")
     for bad, where in (
@@ -84,6 +84,6 @@ def test_a_vaults_broken_template_is_named_and_ours_is_used(vault: Vault) -> Non
     ):
         own.write_text(bad)
         told = task_text(trusted(vault.root), pickup())
-        assert f"{TEMPLATE}:" in told.problem
+        assert f"{TEMPLATE.name}:" in told.problem
         assert where in told.problem
         assert told.text.startswith("# Task s.2")
