@@ -24,6 +24,7 @@ from crucible.cli.output import (
 from crucible.cli.table_output import GAP, Tier, cut_to, table_lines
 from crucible.cli.vault_access import find_note, open_vault
 from crucible.core.errors import AmbiguousSession, SessionNotFound
+from crucible.core.text import counted
 from crucible.documents.recording.call_lines import one_line
 from crucible.vault.events.event_files import EVENTS, TOOL_TYPES, TOOLS, archive_path, flight_folder, may_have_records
 from crucible.vault.events.event_lines import cut_mark, record_line, type_word
@@ -311,7 +312,7 @@ def _write_purge(outcomes: Sequence[PurgedEvents | KeptEvents], after: str, *, d
     for one in outcomes:
         last = f"last {one.last.date().isoformat() if one.last else '-'}"
         if isinstance(one, PurgedEvents):
-            lines.append((done, one.session_id, f"{last}, {one.size} {'byte' if one.size == 1 else 'bytes'}"))
+            lines.append((done, one.session_id, f"{last}, {counted(one.size, 'byte')}"))
         elif one.failed:
             say(f"{one.session_id}: {one.reason}", style="red")
         else:

@@ -28,7 +28,7 @@ from crucible.cli.table_output import write_rows
 from crucible.cli.vault_access import find_note, folders_of, open_vault
 from crucible.core.errors import AmbiguousSession, CrucibleError, SessionNotFound, UsageError, no_match
 from crucible.core.secrets.redaction import redact_of
-from crucible.core.text import short_duration
+from crucible.core.text import counted, short_duration
 from crucible.memory.history.history import HEADINGS, PROPERTIES, Capture, Captures, HistoryEntry, HistoryLine, lines_of
 from crucible.memory.history.history_folder import (
     HistoryFilter,
@@ -308,7 +308,7 @@ def prune(door: Door, /, *, yes: bool, dry_run: bool, max_entries: int | None, o
     if not beyond:
         say("no history exceeds the limits")
     elif dry_run:
-        say(f"{_counted(len(beyond))} would be removed")
+        say(f"{counted(len(beyond), 'history', 'histories')} would be removed")
     elif _is_confirmed(len(beyond), yes=yes):
         return _put_away(vault, beyond)
     else:
@@ -321,7 +321,7 @@ def _is_confirmed(count: int, *, yes: bool) -> bool:
         return True
     if not (sys.stdin and sys.stdin.isatty()):
         raise UsageError("no terminal to ask for confirmation", "add --yes to remove them, or --dry-run to list them")
-    return click.confirm(f"Remove {_counted(count)}?", err=True)
+    return click.confirm(f"Remove {counted(count, 'history', 'histories')}?", err=True)
 
 
 def _put_away(vault: Vault, beyond: Sequence[HistoryNote]) -> int:
@@ -332,12 +332,8 @@ def _put_away(vault: Vault, beyond: Sequence[HistoryNote]) -> int:
     for error in wrong:
         warn(f"{error}{f' ({error.hint})' if error.hint else ''}")
     told = ", ".join(f"{where.count(one)} {one}" for one in dict.fromkeys(where))
-    say(f"removed {_counted(len(where))}{f': {told}' if told else ''}")
+    say(f"removed {counted(len(where), 'history', 'histories')}{f': {told}' if told else ''}")
     left = len(beyond) - len(where) - len(wrong)
     if left:
-        say(f"{_counted(left)} changed in the meantime, kept")
+        say(f"{counted(left, 'history', 'histories')} changed in the meantime, kept")
     return PROBLEMS_FOUND if wrong else 0
-
-
-def _counted(count: int) -> str:
-    return f"{count:,} {'history' if count == 1 else 'histories'}"

@@ -22,6 +22,7 @@ from crucible.cli.recall_engine import open_own_index
 from crucible.cli.table_output import write_index_rows
 from crucible.cli.vault_access import open_vault
 from crucible.core.errors import UsageError
+from crucible.core.text import counted
 from crucible.vault.index.query import Columns, find_row, select_rows, unreadable_rows
 from crucible.vault.index.schema import TABLES, Row, View
 
@@ -88,5 +89,5 @@ def rebuild(door: Door, *, recall: bool, jobs: int | None, scheduler: str | None
     if recall:
         with ReadingLine(_LONG) as progress:
             open_own_index(open_vault(door)).rebuild(progress.show, workers)
-    write(f"{count} {'session' if count == 1 else 'sessions'}")
+    write(counted(count, "session"))
     return PROBLEMS_FOUND if now.unwalked else 1 if now.unsaved else 0

@@ -28,6 +28,7 @@ from crucible.commands.capture.after_stop import StopResult
 from crucible.commands.record import Recorder
 from crucible.commands.record.note_writer import SessionEnded
 from crucible.core.errors import UsageError
+from crucible.core.text import counted
 from crucible.documents.session.session import Status
 from crucible.vault.index.query import SessionQuery, select
 from crucible.vault.notes.projects import project_of
@@ -181,11 +182,9 @@ def _report_end(vault: Vault, ended: StopResult) -> None:
     for line in ended.done:
         say(line)
     if ended.captured and ended.captured.kept:
-        count = len(ended.captured.kept)
-        say(f"captured {count} knowledge {'item' if count == 1 else 'items'}")
+        say(f"captured {counted(len(ended.captured.kept), 'knowledge item')}")
     if ended.captured and ended.captured.suggested:
-        count = len(ended.captured.suggested)
-        what = "1 thing" if count == 1 else f"{count} things"
+        what = counted(len(ended.captured.suggested), "thing")
         say(f'{what} may be worth keeping: "cru knowledge capture {ended.captured.session}"')
     if ended.history:
         write(vault.relative(ended.history.path))

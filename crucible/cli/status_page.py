@@ -180,7 +180,7 @@ def _sessions_heading(page: _Page) -> str:
         return "The vault has no sessions yet"
     if not status.others:
         return "Last sessions"
-    sessions = "1 session" if status.others == 1 else f"{status.others:,} sessions"
+    sessions = counted(status.others, "session")
     of = f"Project {page.project} has no sessions yet" if page.project else "This folder has no project"
     return clean_line(f"{of}. The vault has {sessions}, the newest first:")
 

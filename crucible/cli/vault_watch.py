@@ -18,6 +18,7 @@ from crucible.cli.options import Door, flag
 from crucible.cli.output import clean_line, say, warn, write
 from crucible.cli.vault_access import open_vault
 from crucible.commands.idle.idle_check import look
+from crucible.core.text import counted
 from crucible.vault.index.index import Index
 from crucible.vault.index.watch.changed_notes import NoteChange
 from crucible.vault.index.watch.watcher import WatchNotice, WatchStarted, watch
@@ -93,8 +94,7 @@ def _nothing() -> None:
 def _print(news: WatchStarted | NoteChange | WatchNotice, folder: str) -> None:
     match news:
         case WatchStarted():
-            noun = "session" if news.sessions == 1 else "sessions"
-            say(f"watching {news.sessions:,} {noun} in {folder}")
+            say(f"watching {counted(news.sessions, 'session')} in {folder}")
             if news.unreported:
                 _print(WatchNotice(news.unreported), folder)
         case WatchNotice():

@@ -15,6 +15,7 @@ from crucible.cli.output import PROBLEMS_FOUND, say, write_data
 from crucible.cli.table_output import write_rows
 from crucible.cli.workflow_list import UnreadableWorkflow, WorkflowFinder
 from crucible.core.errors import UsageError, first_of
+from crucible.core.text import counted
 from crucible.documents.workflow.marker_rows import (
     MarkerFigures,
     MarkerQuery,
@@ -190,7 +191,7 @@ def _matching(every: Sequence[_PlacedRow], query: MarkerQuery) -> list[_PlacedRo
     if query.since is not None or query.until is not None:
         timeless = sum(row.time is None for row in fitting)
         if timeless:
-            say(f"{timeless:,} row{'s' * (timeless != 1)} without a time skipped", style="yellow")
+            say(f"{counted(timeless, 'row')} without a time skipped", style="yellow")
     # Sort by note, last rows first, then stably by time: rows with equal or unknown times keep this order.
     rows.sort(key=lambda row: (paths[id(row)], -row.at))
     rows.sort(key=lambda row: (row.time is not None, row.time.timestamp() if row.time else 0), reverse=True)

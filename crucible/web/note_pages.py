@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from crucible.commands.learn.case_folder import CaseNote, load_cases
 from crucible.core.errors import CrucibleError
 from crucible.core.zones import in_zone
+from crucible.documents.markdown.containment import cut
 from crucible.documents.markdown.frontmatter import find_frontmatter
 from crucible.documents.workflow.graph import Edge, Graph, build_graph
 from crucible.documents.workflow.workflow_check import check_workflow
@@ -262,9 +263,9 @@ def _arrow(edge: Edge, places: Mapping[int, _Place]) -> str:
 
 def _box(graph: Graph, at: int, place: _Place) -> str:
     step = graph.steps[at]
-    name = step.name if len(step.name) <= _LONGEST else f"{step.name[: _LONGEST - 1]}…"
-    under = " ".join(filter(None, (f"@{step.agent}" if step.agent else "", f"#{step.channel}" if step.channel else "")))
-    under = under if len(under) <= _LONGEST + 4 else f"{under[: _LONGEST + 3]}…"
+    name = cut(step.name, _LONGEST)
+    marks = (f"@{step.agent}" if step.agent else "", f"#{step.channel}" if step.channel else "")
+    under = cut(" ".join(filter(None, marks)), _LONGEST + 4)
     middle, line = place.x + _WIDE // 2, place.y + (19 if under else 27)
     second = f"<text class=under x={middle} y={place.y + 35}>{escape(under)}</text>" if under else ""
     return (

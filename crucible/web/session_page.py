@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from crucible.core.text import short_duration
+from crucible.core.text import counted, short_duration
 from crucible.core.zones import in_zone
+from crucible.documents.markdown.containment import cut
 from crucible.documents.session.findings import plain
 from crucible.documents.session.property_values import linktext_of
 from crucible.documents.session.session import Decision, Failure, FindingItem, Phase, Session, Status, Task
@@ -121,7 +122,7 @@ def _head(session: Session, shown: Shown, facts: Facts) -> Iterator[tuple[str, s
         "Duration": short_duration(duration.total_seconds()) if duration is not None else "",
         "Tokens": tokens + cached,
         "Cost": facts.cost,
-        "Redacted": f"{redactions} secret{'' if redactions == 1 else 's'}" if redactions else "",
+        "Redacted": counted(redactions, "secret") if redactions else "",
         "Subagent of": _link(session.parent, shown),
         "Continues": _link(session.continues, shown),
         "Continued by": _link(session.continued_by, shown),
@@ -213,8 +214,7 @@ def _glances(session: Session) -> Iterator[Glance]:
 
 
 def _shortened(text: str) -> str:
-    line = plain(text)
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return cut(plain(text), _LONGEST)
 
 
 def _finding(item: FindingItem) -> Glance:

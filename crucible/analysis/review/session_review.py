@@ -26,6 +26,7 @@ from crucible.clients.redact import redactor_of
 from crucible.core.errors import CrucibleError
 from crucible.core.secrets import Redact
 from crucible.core.templates import OwnTemplate
+from crucible.core.text import counted
 from crucible.documents.markdown.containment import normal_line, shorten
 from crucible.documents.markdown.source import Edit
 from crucible.documents.session.findings_block import read_item_lines, render_item
@@ -134,7 +135,7 @@ class ReviewResult(NamedTuple):
         if self.is_known or self.problem:
             return ""
         more = f", {self.dropped} more {'was' if self.dropped == 1 else 'were'} dropped" if self.dropped else ""
-        return f"{self.model or 'the agent'} found {self.kept} thing{'' if self.kept == 1 else 's'}{more}"
+        return f"{self.model or 'the agent'} found {counted(self.kept, 'thing')}{more}"
 
 
 @dataclass(frozen=True, slots=True)

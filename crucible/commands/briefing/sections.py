@@ -14,7 +14,7 @@ from itertools import chain, zip_longest
 from crucible.commands.briefing.briefing_parts import Item, Quoter, Rank, Section, stems, whole_words
 from crucible.commands.briefing.facts import Fact, ProjectFacts
 from crucible.core.patterns import late_pattern
-from crucible.core.text import WORD, day_words, overlap, stop_words
+from crucible.core.text import WORD, counted, day_words, overlap, stop_words
 from crucible.documents.session.findings import Kind, Source, is_from_model
 from crucible.memory.knowledge.knowledge_search import ItemShelf
 from crucible.memory.pending_questions import PendingItem as Waiting
@@ -176,7 +176,7 @@ class SectionBuilder:
     def _with_later(self, session: str) -> str:
         """Return the session's id with the number of later sessions, which may have settled its open ends."""
         count = self._known.after(session).sessions
-        return f"{session}; {count} later session{'' if count == 1 else 's'}" if count else session
+        return f"{session}; {counted(count, 'later session')}" if count else session
 
     def sessions(self, depth: int) -> Section:
         """Return the section of the newest sessions that have an outcome or are still open."""
@@ -215,7 +215,7 @@ class SectionBuilder:
             text = f"{status.completed} completed, {status.in_progress_count} in progress, {status.pending} pending"
             items.insert(0, Item(text, Rank.TODO))
         if more := status.left_out:
-            items.append(Item(f"{more} more open task{'' if more == 1 else 's'}: cru task list", Rank.TODO))
+            items.append(Item(f"{counted(more, 'more open task')}: cru task list", Rank.TODO))
         for circle in status.circles[:3]:
             names = " → ".join(self._quoter.line(task.ref.id, 40) for task in circle[:8])
             items.append(Item(f"these tasks depend on each other: {names}", Rank.TODO))

@@ -15,6 +15,7 @@ from typing import NamedTuple, assert_never
 
 from crucible.commands.resume.resume_material import Extent, Material, Placed
 from crucible.core.patterns import late_pattern
+from crucible.core.text import counted
 from crucible.core.tokens import Counter
 from crucible.documents.markdown.containment import fence, labelled, quote_line
 from crucible.documents.session.findings import Finding, Kind, cut_at_sentence, findings_by_phase
@@ -96,7 +97,7 @@ def _shown(
     """Yield the blocks of the entries at these indexes, with phase headings and a mark for each gap."""
     for number, at in enumerate(places):
         if number and (missing := at - places[number - 1] - 1):
-            yield f"[… {missing:,} {'entry' if missing == 1 else 'entries'} left out …]"
+            yield f"[… {counted(missing, 'entry', 'entries')} left out …]"
         if (not number or phases[number] != phases[number - 1]) and heads[phases[number]]:
             yield heads[phases[number]]
         yield block(at)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from crucible.core.patterns import late_pattern
+from crucible.core.text import counted
 from crucible.documents.markdown.containment import cut, normal, normal_line
 from crucible.documents.session.markup import CALL_LIMIT
 
@@ -132,7 +133,7 @@ def _todos(arguments: Arguments, cwd: str) -> str:
         return _main_argument(arguments, cwd)
     active = (t for t in todos if isinstance(t, Mapping) and t.get("status") == "in_progress")
     doing = [t.get("content", t.get("step", t.get("description"))) for t in active]
-    count = f"{len(todos)} task{'' if len(todos) == 1 else 's'}"
+    count = counted(len(todos), "task")
     return f"{count}, now: {doing[0]}" if doing else count
 
 

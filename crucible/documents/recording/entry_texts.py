@@ -22,7 +22,7 @@ from crucible.clients.events import (
     ToolReturned,
 )
 from crucible.core.patterns import late_pattern
-from crucible.core.text import cut_at_word
+from crucible.core.text import counted, cut_at_word
 from crucible.documents.markdown.containment import normal, normal_line, slug
 from crucible.documents.recording.call_lines import one_line
 from crucible.documents.session.findings import SUMMARY, cut_at_sentence, plain, sentences
@@ -48,7 +48,7 @@ def agent_ref(name: str, version: str = "") -> AgentRef:
 
 def intervention(event: Prompted) -> Intervention:
     """The user's exact words.  Images are only counted."""
-    pictures = f"{event.images} picture{'' if event.images == 1 else 's'}" if event.images else None
+    pictures = counted(event.images, "picture") if event.images else None
     words = normal(event.text)
     if not words:
         return Intervention(f"[{pictures}]")

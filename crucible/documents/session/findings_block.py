@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from crucible.core.named_tuples import NamedTuple
 from crucible.core.patterns import late_pattern
+from crucible.core.text import counted
 from crucible.documents.markdown.code_spans import FORMAT
 from crucible.documents.markdown.containment import contain, contain_line, normal_line, uncontain, uncontain_line
 from crucible.documents.markdown.containment_inline import Rule
@@ -205,7 +206,7 @@ def render_item(item: FindingItem, form: int = FORMAT) -> list[str]:
 
 def findings_title(count: int) -> str:
     """The callout's title."""
-    return f"{count} finding{'' if count == 1 else 's'}"
+    return counted(count, "finding")
 
 
 def render_findings(items: Sequence[FindingItem], form: int = FORMAT) -> list[str]:

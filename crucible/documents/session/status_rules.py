@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 
 from crucible.core.patterns import late_pattern
-from crucible.core.text import CLAUSE_END, cut_at_word, split_sentences
+from crucible.core.text import CLAUSE_END, counted, cut_at_word, split_sentences
 from crucible.documents.session.session import Status
 
 CLOSED_REASON = "the client was closed"
@@ -94,7 +94,7 @@ def open_end(question: str, tasks: Sequence[str]) -> str:
         return ""
     named = [cut_at_word(task, _TASK_LIMIT) for task in tasks[:_TASKS]]
     more = ["…"] if len(tasks) > _TASKS else []
-    return f"{len(tasks)} open task{'' if len(tasks) == 1 else 's'}: {'; '.join([*named, *more])}"
+    return f"{counted(len(tasks), 'open task')}: {'; '.join([*named, *more])}"
 
 
 def pause_reason(turn: Turn, waiting: str, open_end: str) -> str:

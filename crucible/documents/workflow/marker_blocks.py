@@ -227,7 +227,7 @@ class _Reader:
         header, rows, self._rows = self._header, self._rows, 0
         self._header = None
         if header and header.rows != rows:
-            message = f"the header says {header.rows} row{'s' * (header.rows != 1)}, the block has {rows}"
+            message = f"the header says {counted(header.rows, 'row')}, the block has {rows}"
             self.complain("wrong-count", header.place, message, Severity.WARNING)
 
     def _read_header(self, line: str, number: int) -> _Header | None:

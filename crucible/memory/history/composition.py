@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from crucible.analysis.tools.recorded_calls import RecordedCalls
 from crucible.core.patterns import late_pattern
-from crucible.core.text import overlap
+from crucible.core.text import counted, overlap
 from crucible.documents.session.findings import Finding, Kind, findings_of, is_from_model, without_guesses
 from crucible.documents.session.session import Intervention, Session, Task
 from crucible.documents.session.task_block import CLOSED_TASKS
@@ -308,7 +308,7 @@ def _rest(session: Session, blockers: Sequence[str], following: LaterSessions) -
     if reason and not is_reviewed and not any(key in text for text in known):
         yield "further", HistoryLine(f"{PAUSED}{reason}", finding="paused")
     if following.sessions and (open_ or waiting):
-        many = "1 later session" if following.sessions == 1 else f"{following.sessions:,} later sessions"
+        many = counted(following.sessions, "later session")
         yield "further", HistoryLine(f"{THEN}{many} of the project may have done it", finding="following")
 
 

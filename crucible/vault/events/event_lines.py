@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import orjson
 
 from crucible.core.patterns import late_pattern
+from crucible.core.text import counted
 from crucible.documents.recording.call_lines import call_line
 from crucible.vault.events.event_reader import EventRecord
 
@@ -105,7 +106,7 @@ def _task_list(values: Mapping[str, object]) -> str:
     known = [task for task in tasks if isinstance(task, Mapping)]
     now = [str(task.get("content")) for task in known if task.get("status") == "in_progress"]
     done = sum(task.get("status") == "completed" for task in known)
-    count = f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}, {done} done"
+    count = f"{counted(len(tasks), 'task')}, {done} done"
     return f"{count}, now: {now[0]}" if now else count
 
 
