@@ -100,10 +100,7 @@ def launch(
     for source in told.briefing.failed:
         warn(f"skipped: {source.name}: {source.failure}")
     chosen = chosen or _last_used(told)
-    hint = f"--with takes {_NAMES}, or an installed command"
-    if chosen.client and chosen.client.package:
-        hint = f'"npm install -g {chosen.client.package}" installs it; to use another client: --with {_NAMES}'
-    program = check_installed(chosen.program, os.environ, hint)
+    program = check_installed(chosen.program, os.environ, chosen.hint(LAUNCHABLE))
     _run(told, chosen, program, client_arguments(ctx), role)
 
 

@@ -26,7 +26,7 @@ from crucible.clients.launch.terminal import (
     run_client,
 )
 from crucible.clients.log_files import Transcript
-from crucible.clients.registry import DIALECTS, Dialect
+from crucible.clients.registry import DIALECTS, RESUMABLE, Dialect
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.import_result import UnreadableRow
 from crucible.commands.imports.imports import import_transcripts
@@ -162,7 +162,7 @@ def _spooled(root: Path, session: Session) -> Iterable[Spooled]:
 
 def _gather(vault: Vault, note: Note, chosen: Chosen, place: Workplace, options: ResumeOptions, now: datetime) -> _Plan:
     session = note.session
-    program = check_installed(chosen.program, place.env, chosen.hint)
+    program = check_installed(chosen.program, place.env, chosen.hint(RESUMABLE))
     terminal = all(os.isatty(each) for each in (0, 1))
     native = _native(session, chosen, place, options, terminal=terminal)
     # A client finds its own session only in the folder where it began.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -57,12 +57,12 @@ class Chosen(NamedTuple):
         """The name used in tickets and in a note's `sources`."""
         return self.client.name if self.client else self.name
 
-    @property
-    def hint(self) -> str:
-        """What to do if the program is not installed."""
-        if self.client:
-            return f'"npm install -g {self.client.package}" installs it; to use another client: --with {_NAMES}'
-        return f"--with takes {_NAMES}, or an installed command"
+    def hint(self, clients: Iterable[str]) -> str:
+        """Return what to do if the program is not installed; `clients` are those that may be named instead."""
+        names = ", ".join(clients)
+        if self.client and self.client.package:
+            return f'"npm install -g {self.client.package}" installs it; to use another client: --with {names}'
+        return f"--with takes {names}, or an installed command"
 
 
 def choose_client(session: Session, named: str | None) -> Chosen:
