@@ -19,7 +19,7 @@ from crucible.commands.imports.transcript_search import searches_here
 from crucible.core.errors import TranscriptError, VaultNotFound
 from crucible.core.settings.settings import load_vault_settings
 from crucible.core.text import counted
-from crucible.vault.notes.discovery import is_vault
+from crucible.core.vault_folders import is_vault
 from crucible.vault.notes.init_vault import init_vault, set_user_settings
 from crucible.vault.notes.vault import Vault
 

@@ -88,7 +88,11 @@ def change_hooks(door: Door, client: str, work: Work) -> None:
         raise UsageError(f"hooks of {TITLES[client]} are installed for all projects only", "Leave out --project.")
     path = hooks_path(hooks, os.environ, Path.home(), project_folder() if work.project else None)
     if work.remove:
-        work.report(path, is_changed=uninstall_hooks(hooks, path, dry_run=work.dry_run))
+        is_changed = uninstall_hooks(hooks, path, dry_run=work.dry_run)
+        if hooks.plugin and not is_changed and path.exists():
+            write(f"kept, it was edited  {clean_line(str(path))}")
+        else:
+            work.report(path, is_changed=is_changed)
         return
     command = _client_command(["hook", client], shared=work.project)
     is_changed = work.report(path, is_changed=install_hooks(hooks, path, command, dry_run=work.dry_run))

@@ -160,3 +160,11 @@ def test_hooks_of_other_clients_are_installed_when_asked_for(cru: Cru) -> None:
 def test_hooks_that_cannot_be_installed_are_an_error(args: tuple[str, ...], told: str, cru: Cru) -> None:
     result = cru("install", *args)
     assert (result.exit_code, told in result.stderr) == (2, True), result.stderr
+
+
+def test_a_plugin_that_was_edited_stays_and_is_named(cru: Cru) -> None:
+    path = Path.home() / ".config" / "opencode" / "plugins" / "crucible.js"
+    cru("install", "opencode", "--hooks")
+    path.write_text("// mine\n" + path.read_text())
+    assert "kept, it was edited" in cru("install", "opencode", "--hooks", "--remove").stdout
+    assert path.exists()

@@ -17,6 +17,7 @@ from zlib import crc32
 from crucible.clients.launch.session_marks import BRIEFED_ENVIRONMENT, OWN_ENVIRONMENT, RESUMING_ENVIRONMENT
 from crucible.core.background import start_in_background
 from crucible.core.settings.toml_scan import read_tidy, user_settings_path, vault_named
+from crucible.core.vault_folders import is_vault, nearest_vault
 from crucible.integrations.hooks.hook_log import log_fault
 from crucible.vault.events.spool import append, is_name, spool_folder, syncing
 
@@ -36,8 +37,6 @@ _EVENTS = frozenset(("SessionStart", "Stop", "SessionEnd"))
 _PATIENCE = 5.0
 """Maximum seconds to wait for the payload."""
 _LARGEST = 1 << 28
-_LONGEST_PATH = 1 << 15
-"""Maximum characters of a folder: each folder above it is looked at."""
 _PHASE_ENDS = frozenset(("SessionStart", "Stop", "StopFailure", "PreCompact", "SessionEnd"))
 _COMPACTION_WAIT = 15.0
 """Maximum seconds that a compaction waits for the session to be imported."""
@@ -182,19 +181,11 @@ def vault_of(cwd: str) -> str:
     named = os.environ.get("CRUCIBLE_VAULT")
     if named:
         return _if_vault(os.path.join(cwd, named))
-    folder = cwd[:_LONGEST_PATH]
-    while os.path.isabs(folder):
-        if _if_vault(folder):
-            return folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            break
-        folder = above
-    return _default_vault()
+    return nearest_vault(cwd) or _default_vault()
 
 
 def _if_vault(folder: str) -> str:
-    return os.path.realpath(folder) if os.path.isdir(os.path.join(folder, ".crucible")) else ""
+    return os.path.realpath(folder) if is_vault(folder) else ""
 
 
 def _default_vault() -> str:

@@ -6,10 +6,11 @@ Every command calls this first, so paths are strings: importing `pathlib` takes 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from crucible.core.errors import VaultNotFound
 from crucible.core.settings.settings import UserSettings
+from crucible.core.vault_folders import is_vault, nearest_vault
 
 RENAMING = os.path.join(".crucible", "renaming.json")
 """Path of the rename journal in a vault.  See `rename_journal`."""
@@ -33,8 +34,7 @@ def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: Use
         return check_vault(os.path.join(cwd, explicit), "--vault")
     if env.get("CRUCIBLE_VAULT"):
         return check_vault(os.path.join(cwd, env["CRUCIBLE_VAULT"]), "CRUCIBLE_VAULT")
-    near = next(filter(is_vault, _and_above(cwd)), None)
-    if near is not None:
+    if near := nearest_vault(cwd):
         return os.path.realpath(near)
     if user.default_vault:
         return check_vault(user.default_vault, f"default_vault in {user.path}")
@@ -43,17 +43,6 @@ def find_vault(explicit: str | None, env: Mapping[str, str], cwd: str, user: Use
         'Run "cru" to create one and import your sessions ("cru init DIR --default" in a script), '
         "or name one with --vault DIR.",
     )
-
-
-def is_vault(folder: str) -> bool:
-    """Return whether the folder contains `.crucible/`."""
-    return os.path.isdir(os.path.join(folder, ".crucible"))
-
-
-def _and_above(folder: str) -> Iterator[str]:
-    yield folder
-    while (above := os.path.dirname(folder)) != folder:
-        yield (folder := above)
 
 
 def check_vault(path: str, named_by: str = "") -> str:
@@ -66,7 +55,7 @@ def check_vault(path: str, named_by: str = "") -> str:
     path = os.path.normpath(path)
     what = "not a vault (it has no .crucible folder)" if os.path.isdir(path) else "no such folder"
     what = "a file, not a vault" if os.path.isfile(path) else what
-    above = next(filter(is_vault, _and_above(path)), None) if os.path.exists(path) else None
+    above = nearest_vault(path) if os.path.exists(path) else ""
     makes = "name a folder" if os.path.isfile(path) else f'run "cru init {path}" to create one there'
     hint = f"did you mean {above}?" if above else makes
     raise VaultNotFound(f"{path}: {what}{f' (from {named_by})' if named_by else ''}", hint)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible.integrations.hooks import background, client_hook
+from crucible.integrations.hooks import background
 from crucible.integrations.hooks.client_hook import vault_of
 from crucible.integrations.hooks.hook_log import log_fault
 from crucible.vault.events import spool
@@ -204,20 +204,18 @@ def test_a_payload_that_is_nested_too_deep_gives_its_ids(
     assert log_of(vault.root) == ""
 
 
-def test_a_folder_of_endless_depth_keeps_no_hook(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def no_vault(folder: str) -> str:
-        asked.append(folder)
-        return ""
-
-    monkeypatch.setattr(client_hook, "_if_vault", no_vault)
-    assert vault_of("/a" * 200_000) == ""
-    assert max(map(len, asked)) <= 1 << 15
-
-
 def test_a_vault_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     log_fault(str(gone), "hook", ValueError("x"))
     background.main(str(gone))
     assert not gone.exists()
+
+
+def test_a_vault_that_another_user_planted_gets_no_session(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.root.chmod(0o1777)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert vault_of(str(client.root)) == ""
+    monkeypatch.setenv("CRUCIBLE_VAULT", str(client.root))
+    assert vault_of(str(tmp_path)) == str(client.root)

@@ -200,6 +200,7 @@ def test_a_tool_calls_hook_does_not_load_the_context() -> None:
         "crucible.clients.launch.session_marks",
         "crucible.core.background",
         "crucible.core.settings.toml_scan",
+        "crucible.core.vault_folders",
         "crucible.integrations.hooks.client_hook",
         "crucible.integrations.hooks.hook_log",
         "crucible.vault.events.spool",

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from crucible.core import vault_folders
 from crucible.core.errors import VaultNotFound
 from crucible.core.settings.settings import UserSettings
-from crucible.vault.notes.discovery import find_vault, is_vault
+from crucible.core.vault_folders import is_vault, nearest_vault
+from crucible.vault.notes.discovery import find_vault
 
 NOBODY = UserSettings("/home/me/config.toml")
 
@@ -76,3 +78,29 @@ def test_a_folder_inside_a_vault_points_to_the_vault(places: dict[str, str]) -> 
 def test_a_file_named_like_the_settings_folder_makes_no_vault(tmp_path: Path) -> None:
     (tmp_path / ".crucible").write_text("")
     assert not is_vault(str(tmp_path))
+
+
+def test_a_folder_of_endless_depth_takes_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def no_vault(folder: str) -> bool:
+        asked.append(folder)
+        return False
+
+    monkeypatch.setattr(vault_folders, "is_vault", no_vault)
+    assert nearest_vault("/a" * 200_000) == ""
+    assert max(map(len, asked)) <= 1 << 15
+
+
+@pytest.mark.skipif(os.name != "posix", reason="users and modes")
+@pytest.mark.parametrize(("mode", "is_found"), [(0o755, True), (0o1777, False), (0o777, False)])
+def test_a_vault_that_another_user_planted_where_all_may_write_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, is_found: bool
+) -> None:
+    work = tmp_path / "shared" / "work"
+    work.mkdir(parents=True)
+    (work.parent / ".crucible").mkdir()
+    work.parent.chmod(mode)
+    assert nearest_vault(str(work)) == str(work.parent)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert nearest_vault(str(work)) == (str(work.parent) if is_found else "")

@@ -9,7 +9,7 @@ import pytest
 
 from crucible.core.errors import OutsideVault, VaultError
 from crucible.core.settings.settings import VaultSettings, load_user_settings, load_vault_settings
-from crucible.vault.notes.discovery import is_vault
+from crucible.core.vault_folders import is_vault
 from crucible.vault.notes.init_vault import OBSIDIAN_FILES, init_vault, set_user_settings
 from tests.git_repositories import git
 
