@@ -224,6 +224,14 @@ def test_the_page_on_dependencies_says_what_each_is_for() -> None:
     assert [name for name in names if not re.search(rf"^\|[^|]*\b{re.escape(name)}\b[^|]*\|", page, re.MULTILINE)] == []
 
 
+def test_every_message_that_the_page_on_troubleshooting_quotes_exists() -> None:
+    texts = (ROOT / "tests" / "data" / "strings.txt").read_text(encoding="utf-8")
+    bold = re.findall(r"^\*\*(.+?)\*\*", (DOCS / "troubleshooting.md").read_text(encoding="utf-8"), re.MULTILINE)
+    quoted = [part.strip() for one in bold for quote in re.findall(r'"(.+?)"', one) for part in re.split("[…`]", quote)]
+    assert len(quoted) > 20
+    assert [part for part in quoted if part not in texts] == []
+
+
 def test_every_code_of_a_problem_is_explained() -> None:
     page = (DOCS / "check.md").read_text(encoding="utf-8")
     packages = [ROOT / "crucible" / name for name in ("documents", "commands/check")]
