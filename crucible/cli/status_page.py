@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import click
 
@@ -17,13 +15,15 @@ from crucible.cli.output import clean_line, in_color, room_of, write_data
 from crucible.cli.table_output import cut_to
 from crucible.commands.status.project_status import MOST_CASES, ProjectStatus, SessionLine, project_status, with_notes
 from crucible.core.errors import VaultNotFound
+from crucible.core.named_tuples import NamedTuple
+from crucible.core.patterns import late_pattern
 from crucible.core.text import age_words, counted
 from crucible.vault.index.index import Index, quick_answer
 from crucible.vault.index.schema import View
 from crucible.vault.index.time_filters import utc
 from crucible.vault.notes.projects import project_of
 
-_HOOK = re.compile(rb"(?:cru(?:\.exe)?[\\\"']*|-m crucible) hook claude-code")
+_HOOK = late_pattern(rb"(?:cru(?:\.exe)?[\\\"']*|-m crucible) hook claude-code")
 _COLORS = {"active": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
 _AGE, _STATUS, _COMMAND = 6, 9, 23
 """Widths of the columns."""

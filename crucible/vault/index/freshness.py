@@ -92,7 +92,7 @@ class FolderRows:
         if '"' in text or "\ufffd" in text:
             self._lines.update((self._name_in(line), line) for line in lines)
         else:
-            self._lines.update([(line[start : line.index(",", start)], line) for line in lines])
+            self._lines.update({line[start:].partition(",")[0]: line for line in lines})
 
     def _name_in(self, line: str) -> str:
         if line[2:3] == '"':

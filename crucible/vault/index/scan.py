@@ -8,7 +8,7 @@ import sys
 import threading
 from array import array
 from collections.abc import Iterable, Sequence
-from heapq import heappop, heappush, nlargest
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from crucible.core.named_tuples import NamedTuple
@@ -136,7 +136,7 @@ class _Walk:
         except OSError as error:
             self._report(path, error.strerror or str(error))
             return
-        notes = [name for name in names if name.endswith(".md") and not name.startswith(".")]
+        notes = [name for name in names if name[-3:] == ".md" and name[0] != "."]
         if len(notes) != len(names):
             notes += self._sort_others(folder, names)
         self.listed.append((folder, notes))
@@ -347,7 +347,7 @@ def newest_notes(root: str, sessions: str, count: int, few: int) -> list[str] | 
         walk.list_folder(walk.pending.pop())
     if walk.links or walk.unwalked or sum(len(names) for _, names in walk.listed) <= few:
         return None
-    newest = nlargest(count, ((name, folder) for folder, names in walk.listed for name in names))
+    newest = sorted((name, folder) for folder, names in walk.listed for name in sorted(names)[-count:])[-count:]
     return [joined(folder, name) for name, folder in newest]
 
 
