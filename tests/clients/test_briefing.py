@@ -67,11 +67,12 @@ def test_what_the_agent_began_is_in_the_next_sessions_first_request(stage: Stage
 
 def test_a_decision_logged_over_mcp_is_in_the_next_sessions_first_request(stage: Stage, programs: Programs) -> None:
     stage.cru("install", NAME, "--mcp")
-    waits = Step("I wait for the server.", (_call("WaitForMcpServers", {}),))
+    # Each wait ends after some seconds, ready or not.
+    waits = (Step(f"I wait for the server, {time}.", (_call("WaitForMcpServers", {}),)) for time in range(10))
     tells = Step("I write it down.", (_call("mcp__crucible__flight_recorder_log", TOLD),))
     first = _first(tells)
     prompt = first.prompts[0]
-    first = Scenario("Limit", {}, (Prompt(prompt.say, (waits, *prompt.steps)),), {})
+    first = Scenario("Limit", {}, (Prompt(prompt.say, (*waits, *prompt.steps)),), {})
     request = _brought_back(programs(NAME), stage, first)
     assert "Token bucket for the limiter" in request
     _tells_tasks(request)
