@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _PATIENCE = 30
-"""Seconds to wait for a scheduler and for its first worker."""
+"""Seconds to wait for a scheduler, for its first worker, and for a result before its workers are counted again."""
 _GONE = 3
 """Seconds to try to fetch a result from a worker that may be dead, before the scheduler is asked for another one."""
 _AHEAD = 4
@@ -164,12 +164,23 @@ def _result_of(client: Client, task: _Task[_Chunk, _Result], chunk: _Chunk, futu
     killed = _library().KilledWorker
     for _ in range(_ATTEMPTS):
         try:
-            result = future.result()
+            return _awaited(client, future)
         except killed:
             future = _submitted(client, task, chunk)
+    raise ClusterFailed(f"workers keep dying on {_named(chunk)}", "check their logs; they may need more memory")
+
+
+def _awaited(client: Client, future: Future[_Result]) -> _Result:
+    """Wait for a result as long as the cluster has workers.  Raises `TimeoutError` if it has none, and what `work` raises."""
+    while True:
+        try:
+            result: _Result = future.result(timeout=_PATIENCE)
+        except TimeoutError:
+            if future.done():  # type: ignore[no-untyped-call]
+                raise
+            client.wait_for_workers(1, timeout=_PATIENCE)
         else:
             return result
-    raise ClusterFailed(f"workers keep dying on {_named(chunk)}", "check their logs; they may need more memory")
 
 
 def _submitted(client: Client, task: _Task[_Chunk, _Result], chunk: _Chunk) -> Future[_Result]:

@@ -190,13 +190,23 @@ def test_errors_of_the_work_are_not_taken_for_a_lost_scheduler(running: SimpleNa
 
 
 def test_a_batch_that_kills_its_workers_is_named(running: SimpleNamespace) -> None:
-    with pytest.raises(ClusterFailed, match="over 3"):
+    with pytest.raises(ClusterFailed, match="keep dying on 3"):
         [*spread(_kill_worker, [*range(5)], Workers(scheduler=running.address))]
+
+
+def test_a_cluster_that_loses_its_last_worker_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE", 2)
+    with _cluster(1) as lonely:
+        results = spread(_square, [*range(99)], Workers(scheduler=lonely.address))
+        assert next(results) == 0
+        lonely.local.scale(0)
+        with pytest.raises(ClusterFailed, match="has no workers"):
+            list(results)
 
 
 def test_workers_of_another_version_do_nothing(running: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "version", lambda _: "99.0")
-    with pytest.raises(ClusterFailed, match=r"this is Crucible 99\.0"):
+    with pytest.raises(ClusterFailed, match=r"your machine has Crucible 99\.0"):
         [*spread(_square, [1, 2, 3], Workers(scheduler=running.address))]
 
 
