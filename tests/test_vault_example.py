@@ -345,7 +345,8 @@ def test_the_workflow_is_what_codifying_the_imported_session_writes(copied: Vaul
     import_real(copied)
     (copied.root / name).unlink(missing_ok=True)
     ran = Cru(copied)("session", "codify", LIMITER)
-    assert (ran.exit_code, ran.stderr) == (0, f"{LIMITER}: made from its note and event log\n")
+    said, plan = f"{LIMITER}: made from its note and event log\n", f"cru workflow run {WORKFLOW} --dry-run"
+    assert (ran.exit_code, ran.stderr) == (0, f'{said}Run "{plan}" to see its plan.\n')
     _compare_with_the_example(copied, name)
     assert Cru(copied)("session", "codify", LIMITER).exit_code == 0, "who tries it in the demo is not refused"
     _compare_with_the_example(copied, name)
