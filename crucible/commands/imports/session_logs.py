@@ -236,6 +236,8 @@ class SessionLogs(TrunkFold):
     def _pass_result(self, event: SubagentReturned) -> None:
         """Pass a result from the parent's log to the subagent, whose own log may be missing or lack the report."""
         result = self._results.add_result(event)
+        if result and result.agent not in self._with_file and result.agent not in self._strands:
+            self._with_file = self._find_subagents()
         if result is None or result.agent in self._with_file:
             return  # the result is merged when the subagent's own file is read
         if result.agent not in self._strands:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from crucible.clients.events import Event
-from crucible.clients.log_files import LogPlace, Resume, Transcript
+from crucible.clients.log_files import LogPlace, Resume, Transcript, Wanted
 from crucible.clients.redact import Private, Redactor, redact_value, redactor_of, scanner_of
 from crucible.clients.registry import Dialect
 from crucible.commands.imports.import_report import ReportDraft
@@ -105,6 +106,14 @@ class TrunkFold:
         if start is None and keep_at < 0:
             return self._dialect.read(self.transcript)
         return self._dialect.read_from(self.transcript, Resume(start, keep_at, self._keep))
+
+    def _find_subagents(self) -> set[str]:
+        """Find the logs of subagents again, and return their ids: some may have begun after the session was found."""
+        found = self._dialect.find(self.transcript.path, Wanted(self.transcript.native_id))
+        grown = next((one for one in found if one.native_id == self.transcript.native_id), self.transcript)
+        self.transcript = replace(self.transcript, subagents=grown.subagents)
+        self._results.with_files(grown.subagents)
+        return {file.agent for file in grown.subagents}
 
     def _forget_fold(self) -> None:
         """Neither go on from a fold nor keep one: the log is read several times."""

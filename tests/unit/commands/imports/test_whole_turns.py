@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from crucible.clients.copilot import logs as copilot
 from crucible.clients.events import (
     Answered,
     At,
@@ -20,13 +22,24 @@ from crucible.clients.events import (
     Replied,
     Rewound,
 )
+from crucible.clients.log_files import Transcript
+from crucible.clients.registry import DIALECTS
 from crucible.commands.imports.import_report import ImportOptions
 from crucible.commands.imports.import_result import Search
-from crucible.commands.imports.imports import import_all
+from crucible.commands.imports.imports import import_all, import_transcripts
 from crucible.commands.imports.known_logs import KnownLogs
 from crucible.commands.imports.trunk_events import WholeTurns
 from tests.unit.clients.building import assistant, text, user
-from tests.unit.commands.imports.places import CLAUDE, LATER, make_vault, notes_of, session_file, write_rows
+from tests.unit.commands.imports.places import (
+    CLAUDE,
+    DATA,
+    LATER,
+    bytes_of,
+    make_vault,
+    notes_of,
+    session_file,
+    write_rows,
+)
 
 AT = At(1)
 TURN: list[Event] = [Prompted(AT, "Go"), Replied(AT, "I look.")]
@@ -66,3 +79,28 @@ def test_the_events_of_a_row_are_held_together() -> None:
     assert turns.held == [settled, asked]
     rest: list[Event] = [Replied(At(3, "c"), "Done."), Answered(At(4, "d"))]
     assert list(turns.until_last_end(rest, turns.held)) == [settled, asked, *rest]
+
+
+def test_a_subagent_that_works_while_its_session_is_read_has_its_rows_before_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session is found before the subagents begin, and read when their reports are in the log."""
+    (log,) = (DATA / "transcripts" / "copilot" / "limiter").rglob("events.jsonl")
+    rows = log.read_bytes().splitlines(keepends=True)
+    first = next(at for at, row in enumerate(rows) if b'"subagent.started"' in row)
+    growing = tmp_path / log.parent.name / log.name
+    growing.parent.mkdir()
+    growing.write_bytes(b"".join(rows[:first]))
+    find = copilot.find
+
+    def find_and_grow(path: Path) -> Iterator[Transcript]:
+        found = [*find(path)]
+        growing.write_bytes(b"".join(rows))
+        return iter(found)
+
+    monkeypatch.setattr(copilot, "find", find_and_grow)
+    grown, whole = make_vault(tmp_path / "grown"), make_vault(tmp_path / "whole")
+    for vault in (grown, whole):
+        import_transcripts(vault, DIALECTS["copilot"], [growing], options=ImportOptions(LATER))
+    assert len(grown.session_paths()) == 3
+    assert bytes_of(grown) == bytes_of(whole)
