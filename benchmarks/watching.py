@@ -110,7 +110,7 @@ def _of_a_database(home: Path) -> Iterator[Figure]:
         began = time.perf_counter()
         with _watcher(home, vault):
             starts.append(time.perf_counter() - began)
-    name = f"start of the watcher on a database of {LOGS:,} sessions, of which one has changed"
+    name = f"start of the watcher on a database of {LOGS:,} sessions, one of them changed"
     yield Figure(name, statistics.median(starts), START_BAR, "s")
     times = []
     with _watcher(home, vault):

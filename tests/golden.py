@@ -1,4 +1,4 @@
-"""Golden files: what was written down, compared with what is made now.  `CRUCIBLE_GOLDEN=1` writes them anew."""
+"""Golden files: what was written down, compared with what is made now.  `CRUCIBLE_GOLDEN=1` writes them again."""
 
 from __future__ import annotations
 

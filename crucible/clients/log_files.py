@@ -80,7 +80,7 @@ def read_file(path: Path) -> Iterator[Record]:
 def events_of(
     records: Iterable[Record], read: Callable[[int, Row], Iterable[Event]], agent: str | None = ""
 ) -> Iterator[Event]:
-    """Yield the events of records, of which `read` returns those of one row; a damaged one becomes `Unreadable`.
+    """Yield the events of records; `read` returns those of one row, and a damaged record becomes `Unreadable`.
 
     `agent` is the subagent of the records; None if they are also the trunk's, which reports damage.
     """

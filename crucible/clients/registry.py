@@ -107,7 +107,7 @@ class LogReader(Protocol):
 
 @runtime_checkable
 class SelectiveReader(Protocol):
-    """The function of a `logs` module that reads databases, of which some sessions can be found without the others."""
+    """The function of a `logs` module that can find some sessions of a database without the others."""
 
     def find_some(self, path: Path, wanted: Wanted) -> Iterator[Transcript]:
         """Yield the wanted sessions, and perhaps others."""

@@ -40,7 +40,7 @@ class Bucket:
         return f"{self._prefix.rstrip('/')}/{name}"
 
     def read(self, name: str, most: int | None = None) -> bytes | None:
-        """Return an object's bytes, at most so many; None if it does not exist."""
+        """Return the first `most` bytes of an object; None if it does not exist."""
         with bucket_errors(self.place):
             try:
                 # By default, a name such as `a.zst` is decompressed.

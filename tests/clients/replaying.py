@@ -152,7 +152,7 @@ def _database(path: Path, to: Path, ends: list[_TurnEnd]) -> Iterator[Step]:
 
 
 def _later(value: Any, later: int) -> Any:
-    """Return a row's data with its times so many milliseconds later."""
+    """Return a row's data with its times moved by a number of milliseconds."""
     if isinstance(value, list):
         return [_later(each, later) for each in value]
     if not isinstance(value, dict):
